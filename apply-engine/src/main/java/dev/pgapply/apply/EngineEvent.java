@@ -1,0 +1,53 @@
+package dev.pgapply.apply;
+
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.TableName;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/// One thing that happened, for progress bars, log lines and counters. No event holds a cell value.
+public sealed interface EngineEvent {
+
+    /// Both sides answered. Versions are `server_version_num` (`180006`).
+    record Connected(int sourceVersion, int targetVersion) implements EngineEvent {}
+
+    /// These tables are copied now, under one snapshot.
+    record CopyStarted(List<TablePlan> tables, Lsn copyLsn) implements EngineEvent {}
+
+    /// A table of a copy with the catalog's estimate of its size.
+    record TablePlan(TableName table, long estimatedRows, long estimatedBytes) {}
+
+    /// So much of a table has been read so far in this copy.
+    record CopyProgress(TableName table, long rows, long bytes) implements EngineEvent {}
+
+    /// The table's rows and its state are committed on the target.
+    record TableCopied(TableName table, long rows, long bytes, Duration elapsed) implements EngineEvent {}
+
+    record CopyFinished(int tables) implements EngineEvent {}
+
+    /// Changes flow from this position on.
+    record StreamingStarted(Lsn from) implements EngineEvent {}
+
+    /// A target transaction was committed: so many source transactions with so many row changes, up to this position.
+    ///
+    /// @param commitTime when the last of them was committed at the source
+    record Committed(long transactions, long rows, Lsn endLsn, Instant commitTime) implements EngineEvent {}
+
+    /// The newest position of the source that was heard of.
+    record SourcePosition(Lsn lsn) implements EngineEvent {}
+
+    /// This position is on the target's disk and was confirmed to the source.
+    record Confirmed(Lsn flushed) implements EngineEvent {}
+
+    /// A change met another row count than it should have: the run goes on.
+    ///
+    /// @param conflictType PostgreSQL's name (`update_missing`, `delete_missing`)
+    record ConflictSkipped(TableName table, String conflictType, Lsn commitLsn) implements EngineEvent {}
+
+    /// Changes of a table that is not followed (not in the publication at the copy, or not ready) were left out.
+    record Warning(String message) implements EngineEvent {}
+
+    /// A connection is lost; the next attempt comes after the delay.
+    record Retrying(ApplyException reason, Duration delay) implements EngineEvent {}
+}
