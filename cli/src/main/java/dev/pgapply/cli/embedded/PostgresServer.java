@@ -51,7 +51,7 @@ public final class PostgresServer implements AutoCloseable {
 
     private PostgresServer(Builder builder) throws IOException {
         this.binaries = ServerBinaries.of(builder.major, builder.jars);
-        this.folder = ServerFolder.create(builder.parent, "postgres-" + builder.major + "-");
+        this.folder = ServerFolder.create(builder.parent, "pgapply-postgres-" + builder.major + "-");
         this.password = builder.password;
         this.settings = new LinkedHashMap<>(builder.settings);
     }
@@ -218,7 +218,7 @@ public final class PostgresServer implements AutoCloseable {
                 boolean portTaken = first && log.contains("could not bind");
                 // Old backends may hold the shared memory for a moment after their postmaster is gone.
                 boolean stillHeld = log.contains("shared memory block") || log.contains("lock file");
-                if (!portTaken && !stillHeld || System.nanoTime() > deadline) {
+                if ((!portTaken && !stillHeld) || System.nanoTime() > deadline) {
                     throw new ServerException("PostgreSQL " + binaries.major() + " does not start: " + log);
                 }
                 TimeUnit.MILLISECONDS.sleep(50);
