@@ -22,6 +22,8 @@ import java.util.stream.Stream;
 /// @param warnings what the user should know before it runs
 public record Job(Subscription subscription, List<String> warnings) {
 
+    /// Puts the settings together.
+    ///
     /// @throws UsageException if a setting is missing, cannot be read, or contradicts another
     public static Job of(Settings settings, ProcessEnvironment environment) {
         List<String> warnings = new ArrayList<>();

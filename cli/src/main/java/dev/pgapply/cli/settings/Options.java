@@ -168,7 +168,7 @@ public final class Options {
     static final Option<Boolean> ALLOW_TRIGGERS = toggle(
             "--allow-triggers", Group.WRITER, "let triggers and cascades of the target fire (slower, rows in order)");
 
-    static final Option<Boolean> DEBUG =
+    public static final Option<Boolean> DEBUG =
             toggle("--debug", Group.OUTPUT, "log more, and show the stack trace of an error");
 
     private static final List<Option<?>> ALL = List.of(

@@ -143,7 +143,7 @@ class ConnectionStringTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             sslmod=require               | did you mean sslmode?
-            databse=x                    | did you mean hostaddr?
+            databse=x                    | did you mean dbname?
             sslmode=full                 | expected disable, allow, prefer
             target_session_attrs=master  | expected any, prefer-standby, primary
             connect_timeout=5s           | connect_timeout is not a whole number
@@ -155,8 +155,7 @@ class ConnectionStringTest {
             sslrootcert=system sslmode=require | needs sslmode=verify-full
             """)
     void whatIsUnknownOrImpossibleIsSaid(String parameters, String part) {
-        String message = assertThrows(ConnectionException.class, () -> resolve("host=db1 " + parameters))
-                .getMessage();
+        String message = messageOf("host=db1 " + parameters);
         assertTrue(message.contains(part), message);
     }
 
@@ -190,9 +189,8 @@ class ConnectionStringTest {
 
     @Test
     void unknownPropertiesOfJdbcUrlsNameTheNearest() {
-        ConnectionException unknown = assertThrows(
-                ConnectionException.class, () -> resolve("jdbc:postgresql://db1/app?conectTimeout=3"));
-        assertTrue(unknown.getMessage().contains("did you mean connectTimeout?"), unknown.getMessage());
+        String message = messageOf("jdbc:postgresql://db1/app?conectTimeout=3");
+        assertTrue(message.contains("did you mean connectTimeout?"), message);
     }
 
     @Test
@@ -265,9 +263,13 @@ class ConnectionStringTest {
     @ValueSource(strings = {"hots=h1", "service=other", "ldap://x/y", "host"})
     void aServiceThatCannotBeReadNamesItsLine(String line) throws IOException {
         Path file = Files.writeString(home.resolve(".pg_service.conf"), "[app]\n" + line + "\n");
-        String message = assertThrows(ConnectionException.class, () -> resolve("service=app"))
-                .getMessage();
+        String message = messageOf("service=app");
         assertTrue(message.startsWith(file + ", line 2: "), message);
+    }
+
+    private String messageOf(String text) {
+        return String.valueOf(
+                assertThrows(ConnectionException.class, () -> resolve(text)).getMessage());
     }
 
     private PostgresEndpoint resolve(String text) {
