@@ -86,8 +86,8 @@ public record TableSchema(
     }
 
     /// The key by which rows of this table are found: the index chosen as replica identity, else the primary key.
-    /// Neither counts while it is invalid, deferrable, or does not cover every row; a server's own subscriber decides
-    /// the same way.
+    /// Neither counts while it is invalid, deferrable, or does not cover every row; a server's own subscriber
+    /// decides the same way.
     public Optional<UniqueKey> identityKey() {
         Optional<UniqueKey> chosen = keys.stream()
                 .filter(UniqueKey::replicaIdentity)

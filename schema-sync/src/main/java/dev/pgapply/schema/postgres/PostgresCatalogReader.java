@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Reads structures from the catalogs of PostgreSQL 10 and newer. Runs inside the connection's transaction, if there is
-/// one, and belongs to the connection's thread.
+/// Reads structures from the catalogs of PostgreSQL 10 and newer. Runs inside the connection's transaction, if
+/// there is one, and belongs to the connection's thread.
 public final class PostgresCatalogReader implements CatalogReader {
 
     private final Connection connection;
@@ -83,10 +83,10 @@ public final class PostgresCatalogReader implements CatalogReader {
         }
     }
 
-    // Triggers of partitions fire for rows routed through the root, so the whole tree is looked at. Constraint triggers
-    // are internal and count as well once somebody has enabled them ALWAYS. Rules apply only to the table that is named.
-    private static final String RELATIONS =
-            """
+    // Triggers of partitions fire for rows routed through the root, so the whole tree is looked at. Constraint
+    // triggers are internal and count as well once somebody has enabled them ALWAYS. Rules apply only to the
+    // table that is named.
+    private static final String RELATIONS = """
             WITH RECURSIVE wanted AS (
               SELECT c.*, n.nspname
               FROM pg_catalog.unnest(?::pg_catalog.text[], ?::pg_catalog.text[]) AS w(schema, name)
@@ -117,7 +117,9 @@ public final class PostgresCatalogReader implements CatalogReader {
         // Before 12 an OID was a hidden column, which `c.*` does not carry along.
         String sql = serverVersion >= 120_000
                 ? RELATIONS.formatted("oid")
-                : RELATIONS.replace("SELECT c.*,", "SELECT c.oid AS reloid, c.*,").formatted("reloid");
+                : RELATIONS
+                        .replace("SELECT c.*,", "SELECT c.oid AS reloid, c.*,")
+                        .formatted("reloid");
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setArray(1, texts(names.stream().map(TableName::schema).toArray(String[]::new)));
             statement.setArray(2, texts(names.stream().map(TableName::name).toArray(String[]::new)));
@@ -201,11 +203,9 @@ public final class PostgresCatalogReader implements CatalogReader {
 
     private List<ColumnRow> columnRows(Set<Long> tables) throws SQLException {
         // From 18 on, a NOT NULL constraint may wait for its validation.
-        String notNull = serverVersion >= 180_000
-                ? """
+        String notNull = serverVersion >= 180_000 ? """
                   a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid
-                    AND c.contype = 'n' AND c.conkey[1] = a.attnum AND NOT c.convalidated)"""
-                : "a.attnotnull";
+                    AND c.contype = 'n' AND c.conkey[1] = a.attnum AND NOT c.convalidated)""" : "a.attnotnull";
         String sql = "SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,"
                 + " pg_catalog.format_type(a.atttypid, a.atttypmod), " + notNull + ", a.atthasdef, a.attidentity, "
                 + (serverVersion >= 120_000 ? "a.attgenerated" : "''")

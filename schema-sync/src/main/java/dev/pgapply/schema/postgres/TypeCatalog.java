@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 /// The types of some columns, and everything these types are made of.
 final class TypeCatalog {
 
-    // An array is a base type of variable length with an element type; int2vector and oidvector count as such too, as
-    // they do for the server. An operator class for a type to which this one can be relabelled (varchar → text) counts.
-    private static final String QUERY =
-            """
+    // An array is a base type of variable length with an element type; int2vector and oidvector count as such
+    // too, as they do for the server. An operator class for a type to which this one can be relabelled (varchar →
+    // text) counts.
+    private static final String QUERY = """
             WITH RECURSIVE closure(oid) AS (
               SELECT wanted FROM pg_catalog.unnest(?::pg_catalog.oid[]) AS wanted
               UNION

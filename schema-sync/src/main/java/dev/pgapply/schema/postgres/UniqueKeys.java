@@ -33,8 +33,8 @@ final class UniqueKeys {
         return keys;
     }
 
-    // indkey is numbered from 0 and lists INCLUDE columns (11 and newer) behind the key columns; an expression has the
-    // column number 0 there. A NOT NULL column may wait for its validation from 18 on.
+    // indkey is numbered from 0 and lists INCLUDE columns (11 and newer) behind the key columns; an expression
+    // has the column number 0 there. A NOT NULL column may wait for its validation from 18 on.
     private static String query(int serverVersion) {
         String keyParts = serverVersion >= 110_000 ? "i.indnkeyatts" : "i.indnatts";
         String notNull = serverVersion >= 180_000
@@ -64,12 +64,8 @@ final class UniqueKeys {
                   ) AS k
                 WHERE i.indrelid = ANY (?::pg_catalog.oid[]) AND i.indisunique
                 ORDER BY i.indrelid, i.indisprimary DESC, x.relname
-                """
-                .formatted(
-                        serverVersion >= 150_000 ? "i.indnullsnotdistinct" : "false",
-                        deterministic,
-                        notNull,
-                        keyParts);
+                """.formatted(
+                        serverVersion >= 150_000 ? "i.indnullsnotdistinct" : "false", deterministic, notNull, keyParts);
     }
 
     private static UniqueKey key(ResultSet row) throws SQLException {
