@@ -9,7 +9,8 @@ import java.util.Optional;
 /// One job: what is copied and followed, from where to where, and how. Immutable; parsing lives in the command line.
 ///
 /// @param name the subscription's name; origin, slot and lock are called `pgapply_<name>`
-/// @param publications the publications to follow; when empty, `pgapply_<name>` is used, and created for all tables if missing
+/// @param publications the publications to follow; when empty, `pgapply_<name>` is used, and created for all tables if
+/// missing
 /// @param slot the slot's name where it is not `pgapply_<name>`
 /// @param failover ask for a failover slot (source 17 or newer)
 /// @param slotWait how long a slot that is active for somebody else is waited for
