@@ -1,7 +1,6 @@
 package dev.pgapply.it;
 
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -20,11 +19,11 @@ final class VectorCapture {
     private static final String SLOT = "pgapply_vectors";
     private static final String DATABASE = "pgapply_vectors";
 
-    private final Function<String, String> jdbcUrlOfDatabase;
+    private final Function<String, Connection> sessions;
     private final int major;
 
-    VectorCapture(Function<String, String> jdbcUrlOfDatabase, int major) {
-        this.jdbcUrlOfDatabase = jdbcUrlOfDatabase;
+    VectorCapture(Function<String, Connection> sessions, int major) {
+        this.sessions = sessions;
         this.major = major;
     }
 
@@ -45,8 +44,10 @@ final class VectorCapture {
             for (String sql : scenario.setup()) {
                 execute(main, sql);
             }
-            execute(main, "SELECT pg_create_logical_replication_slot('" + SLOT + "', 'pgoutput'"
-                    + (scenario.twoPhaseSlot() ? ", false, true)" : ")"));
+            execute(
+                    main,
+                    "SELECT pg_create_logical_replication_slot('" + SLOT + "', 'pgoutput'"
+                            + (scenario.twoPhaseSlot() ? ", false, true)" : ")"));
             try {
                 runSteps(scenario.steps());
                 Map<String, List<byte[]>> captured = new LinkedHashMap<>();
@@ -66,18 +67,18 @@ final class VectorCapture {
     }
 
     private void runSteps(List<VectorScenario.Step> steps) throws SQLException {
-        Map<String, Connection> sessions = new HashMap<>();
+        Map<String, Connection> open = new HashMap<>();
         try {
             for (VectorScenario.Step step : steps) {
-                Connection session = sessions.get(step.session());
+                Connection session = open.get(step.session());
                 if (session == null) {
                     session = connect(DATABASE);
-                    sessions.put(step.session(), session);
+                    open.put(step.session(), session);
                 }
                 execute(session, step.sql());
             }
         } finally {
-            for (Connection session : sessions.values()) {
+            for (Connection session : open.values()) {
                 session.close();
             }
         }
@@ -107,8 +108,8 @@ final class VectorCapture {
         }
     }
 
-    private Connection connect(String database) throws SQLException {
-        return DriverManager.getConnection(jdbcUrlOfDatabase.apply(database));
+    private Connection connect(String database) {
+        return sessions.apply(database);
     }
 
     private static void execute(Connection connection, String sql) throws SQLException {

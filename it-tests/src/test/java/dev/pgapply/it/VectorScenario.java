@@ -99,8 +99,7 @@ record VectorScenario(
                 }
             }
             String name = file.getFileName().toString().replace(".sql", "");
-            return new VectorScenario(
-                    name, fromMajor, twoPhaseSlot, decodes, setup, publications, steps, cleanup);
+            return new VectorScenario(name, fromMajor, twoPhaseSlot, decodes, setup, publications, steps, cleanup);
         }
 
         private void directive(String line) {
@@ -110,7 +109,7 @@ record VectorScenario(
                 fromMajor = Integer.parseInt(servers.group(1));
             } else if (decode.matches()) {
                 Map<String, String> options = new LinkedHashMap<>();
-                for (String option : decode.group(3).split(" ")) {
+                for (String option : decode.group(3).split(" ", -1)) {
                     options.put(option.substring(0, option.indexOf('=')), option.substring(option.indexOf('=') + 1));
                 }
                 int from = decode.group(2) == null ? fromMajor : Integer.parseInt(decode.group(2));
