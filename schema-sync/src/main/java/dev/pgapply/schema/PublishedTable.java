@@ -16,8 +16,7 @@ import java.util.Optional;
 /// @param estimatedRows the server's own estimate over all partitions, -1 where it never counted
 /// @param estimatedBytes heap and TOAST over all partitions
 /// @param rowSecurityActive policies hide rows from the role that asked
-/// @param hasForeignPartition a partition below it is a foreign table: its rows would be copied but never
-///     followed
+/// @param hasForeignPartition a partition below it is a foreign table: its rows would be copied but never followed
 /// @param publishesOldRows updates or deletes are published, so rows must have an identity
 /// @param hasIdentity the source logs what identifies a row that is updated or deleted, in every partition
 public record PublishedTable(
@@ -38,6 +37,24 @@ public record PublishedTable(
     public PublishedTable {
         columns = List.copyOf(columns);
         generatedColumns = List.copyOf(generatedColumns);
+    }
+
+    /// The same table with other columns.
+    public PublishedTable withColumns(List<String> others) {
+        return new PublishedTable(
+                name,
+                oid,
+                kind,
+                others,
+                columnList,
+                generatedColumns.stream().filter(others::contains).toList(),
+                rowFilter,
+                estimatedRows,
+                estimatedBytes,
+                rowSecurityActive,
+                hasForeignPartition,
+                publishesOldRows,
+                hasIdentity);
     }
 
     /// The source refuses UPDATE and DELETE of this table for as long as that is so.
