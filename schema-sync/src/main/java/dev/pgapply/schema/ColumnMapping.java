@@ -34,6 +34,8 @@ public final class ColumnMapping {
         this.wireIndexes = wireIndexes;
     }
 
+    /// Maps by name.
+    ///
     /// @throws ColumnsMissing if the target lacks columns; it names all of them
     public static ColumnMapping of(Relation relation, TableSchema target) {
         Map<String, Integer> targets = new HashMap<>();

@@ -23,6 +23,8 @@ public record SchemaComparison(List<SchemaDifference> differences) {
         differences = List.copyOf(differences);
     }
 
+    /// Compares each published table with the relation of the same name.
+    ///
     /// @param source the structures of the published tables; a table that is missing here was dropped and is left
     ///     out
     /// @param target the structures of the target's relations of the same names
