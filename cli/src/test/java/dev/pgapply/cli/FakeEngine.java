@@ -2,6 +2,7 @@ package dev.pgapply.cli;
 
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.RunResult;
 import dev.pgapply.apply.Subscription;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
@@ -34,18 +35,18 @@ final class FakeEngine implements Engine {
     }
 
     @Override
-    public Result run() throws InterruptedException {
+    public RunResult run() throws InterruptedException {
         listener.onEvent(new EngineEvent.Connected(180_006, 180_006));
         listener.onEvent(new EngineEvent.Warning(RUNNING));
         return switch (Behaviour.valueOf(subscription.name().toUpperCase(Locale.ROOT))) {
             case OBEDIENT -> {
                 closed.await();
-                yield Result.STOPPED;
+                yield RunResult.STOPPED;
             }
-            case REACHES -> Result.UNTIL_REACHED;
+            case REACHES -> RunResult.UNTIL_REACHED;
             case DEAF -> {
                 new CountDownLatch(1).await();
-                yield Result.STOPPED;
+                yield RunResult.STOPPED;
             }
             case BROKEN -> throw new IllegalStateException("value of a row");
         };

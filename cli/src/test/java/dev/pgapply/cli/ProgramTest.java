@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.pgapply.apply.ApplyException;
 import dev.pgapply.apply.ApplyException.ConflictStop;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.RunResult;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.cli.connection.ProcessEnvironment;
 import dev.pgapply.cli.output.Console;
@@ -154,7 +155,7 @@ class ProgramTest {
     private record Shouting(Subscription subscription) implements Engine {
 
         @Override
-        public Result run() {
+        public RunResult run() {
             LoggerFactory.getLogger("dev.pgapply.shout")
                     .info("the engine shouts {} {}", subscription.source(), subscription);
             throw new IllegalArgumentException("shout " + subscription);
