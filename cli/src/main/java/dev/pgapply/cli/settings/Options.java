@@ -66,7 +66,7 @@ public final class Options {
             .inFile("source.slot");
 
     static final Option<Boolean> FAILOVER =
-            toggle("--failover", Group.SOURCE, "make the slot one that fails over to standbys (17 or newer)");
+            toggle("--failover", Group.SOURCE, "make the slot one that fails over to standbys (17+)");
 
     static final Option<Duration> SLOT_WAIT = Option.of(
             "--slot-wait",
@@ -80,7 +80,7 @@ public final class Options {
             "--origin",
             Group.SOURCE,
             "any|none",
-            "none: leave out what the source got by replication (16 or newer)",
+            "none: leave out what the source got by replication (16+)",
             "any",
             constant(Origin.class));
 
