@@ -47,6 +47,7 @@ final class Program {
                 .customSynopsis("pgapply VERB [OPTION]...")
                 .commandListHeading("%nVerbs:%n");
         root.usageMessage().width(120);
+        root.addSubcommand("demo", new DemoCommand(out, console).spec());
         root.addSubcommand("run", new RunCommand(environment, console, engines).spec());
         root.addSubcommand("version", new VersionCommand(out).spec());
         commandLine = new CommandLine(root)
