@@ -118,6 +118,7 @@ final class OpenStreams implements AutoCloseable {
         }
         if (subxid != xid) {
             transaction.spool.abort(subxid);
+            transaction.relations.aborted();
         } else {
             byXid.remove(xid);
             transaction.spool.delete();

@@ -26,6 +26,12 @@ final class StreamedRelations implements Relations {
         arrivals.put(oid, committed.nextArrival());
     }
 
+    /// Something of the transaction was rolled back, perhaps descriptions too. The source takes nothing of what it
+    /// described so far for known, neither here nor after the commit.
+    void aborted() {
+        arrivals.clear();
+    }
+
     @Override
     public void put(Relation relation) {
         Relation known = byOid.get(relation.oid());
@@ -50,8 +56,8 @@ final class StreamedRelations implements Relations {
         return found;
     }
 
-    /// The transaction has committed: what it described holds for all.
+    /// The transaction has committed: what it described since the last abort holds for all.
     void commit() {
-        byOid.forEach((oid, relation) -> committed.put(relation, arrivals.getOrDefault(oid, 0L)));
+        arrivals.forEach((oid, arrival) -> committed.put(get(oid), arrival));
     }
 }

@@ -11,8 +11,12 @@ import dev.pgapply.decoder.PgOutputMessage;
 import dev.pgapply.decoder.Vectors;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -143,6 +147,42 @@ class StreamedTransactionTest {
             run.receive(WireBytes.streamCommit(XID, 100));
             ordinary(run, 150, WireBytes.insert(0, TABLE, "after"));
             assertEquals(List.of("old ordinary", "new streamed", "new after"), namesAndValues(run));
+        }
+    }
+
+    /// What this module relies on when an abort removes descriptions from the spool.
+    @ParameterizedTest
+    @MethodSource("streamedCaptures")
+    void sourceDescribesRelationsAnewAfterEachAbort(Vectors.Capture capture) {
+        PgOutputDecoder decoder = new PgOutputDecoder();
+        Map<Integer, Set<Integer>> describedByXid = new HashMap<>();
+        int top = 0;
+        for (Vectors.Message received : capture.messages()) {
+            switch (received.decode(decoder)) {
+                case PgOutputMessage.StreamStart start -> top = start.xid();
+                case PgOutputMessage.StreamAbort abort -> describedByXid.remove(abort.xid());
+                case PgOutputMessage.Streamed streamed -> {
+                    Set<Integer> described = describedByXid.computeIfAbsent(top, xid -> new HashSet<>());
+                    if (streamed.message() instanceof PgOutputMessage.RelationMessage description) {
+                        described.add(description.relation().oid());
+                    } else if (streamed.message() instanceof PgOutputMessage.Insert insert) {
+                        assertTrue(described.contains(insert.relationOid()), received.expected());
+                    }
+                }
+                default -> {}
+            }
+        }
+    }
+
+    @Test
+    void descriptionThatWasRolledBackDoesNotMakeAnOlderOneNewer() {
+        try (AssemblerRun run = AssemblerRun.inMemory(directory)) {
+            block(run, true, WireBytes.relation(XID, TABLE, "first"), WireBytes.insert(XID, TABLE, "streamed"));
+            run.receive(WireBytes.relation(0, TABLE, "second"));
+            block(run, false, WireBytes.relation(SUBXID, TABLE, "second"), WireBytes.insert(SUBXID, TABLE, "gone"));
+            run.receive(WireBytes.streamAbort(XID, SUBXID)).receive(WireBytes.streamCommit(XID, 100));
+            ordinary(run, 150, WireBytes.insert(0, TABLE, "after"));
+            assertEquals(List.of("first streamed", "second after"), namesAndValues(run));
         }
     }
 
