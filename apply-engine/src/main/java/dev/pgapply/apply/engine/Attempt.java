@@ -9,6 +9,7 @@ import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationStream;
 import dev.pgapply.apply.source.StreamOptions;
+import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
@@ -67,8 +68,9 @@ final class Attempt implements AutoCloseable {
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
 
-        FollowedTables tables = FollowedTables.compare(job, published, source, target);
-        Lsn progress = new Start(this, job, source, target, session).begin(facts, tables);
+        ControlTables control = new ControlTables(target, subscription.name(), job.target().errors());
+        FollowedTables tables = asking(() -> FollowedTables.compare(job, published, source, target, control));
+        Lsn progress = new Start(this, job, source, control, session).begin(facts, tables);
         return stream(source, server, session, tables, progress, until);
     }
 
@@ -107,7 +109,7 @@ final class Attempt implements AutoCloseable {
             PostgresConnector connector, SessionProfile profile, Function<SchemaException, ApplyException> translation) {
         try {
             PostgresSession session = connector.open(profile);
-            own(session, () -> abort(session));
+            own(session, session::abort);
             return session;
         } catch (SchemaException e) {
             throw translation.apply(e);
@@ -190,14 +192,6 @@ final class Attempt implements AutoCloseable {
                 breaker.run();
             }
             breakers.push(breaker);
-        }
-    }
-
-    private static void abort(PostgresSession session) {
-        try {
-            session.connection().abort(Runnable::run);
-        } catch (java.sql.SQLException e) {
-            // It is gone, as wanted.
         }
     }
 

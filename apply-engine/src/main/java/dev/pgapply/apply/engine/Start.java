@@ -2,6 +2,7 @@ package dev.pgapply.apply.engine;
 
 import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationConnection.NewSlot;
+import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.tablesync.CopyJob;
 import dev.pgapply.apply.tablesync.TableSync;
 import dev.pgapply.apply.target.TargetSession;
@@ -14,7 +15,6 @@ import dev.pgapply.schema.postgres.SourceFacts;
 import dev.pgapply.schema.postgres.SourceServer;
 import dev.pgapply.schema.postgres.SubscriptionRecord;
 import dev.pgapply.schema.postgres.TableStates;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 
@@ -27,14 +27,14 @@ final class Start {
     private final Attempt attempt;
     private final Job job;
     private final PostgresSession source;
-    private final PostgresSession target;
+    private final ControlTables control;
     private final TargetSession session;
 
-    Start(Attempt attempt, Job job, PostgresSession source, PostgresSession target, TargetSession session) {
+    Start(Attempt attempt, Job job, PostgresSession source, ControlTables control, TargetSession session) {
         this.attempt = attempt;
         this.job = job;
         this.source = source;
-        this.target = target;
+        this.control = control;
         this.session = session;
     }
 
@@ -42,7 +42,7 @@ final class Start {
     Lsn begin(SourceFacts facts, FollowedTables tables) throws InterruptedException {
         String slotName = job.subscription().slotName();
         SlotCheck check = new SlotCheck(new SlotCheck.Source(facts.systemIdentifier(), facts.database()), slotName);
-        return switch (check.decide(slot(slotName), storedSlot(), session.progress())) {
+        return switch (check.decide(slot(slotName), control.slot(), session.progress())) {
             case SlotCheck.Decision.Resume resume -> {
                 tables.store(resume.progress());
                 copyUnderTemporarySlot(tables);
@@ -110,17 +110,8 @@ final class Start {
     }
 
     private void store(SourceFacts facts, FollowedTables tables, Lsn start) {
-        try {
-            new SubscriptionRecord(
-                            facts.systemIdentifier(),
-                            facts.database(),
-                            job.subscription().slotName(),
-                            "pgoutput",
-                            start)
-                    .write(target.connection(), job.subscription().name());
-        } catch (SQLException e) {
-            throw job.target().errors().translate("storing the slot", e);
-        }
+        control.putSlot(new SubscriptionRecord(
+                facts.systemIdentifier(), facts.database(), job.subscription().slotName(), "pgoutput", start));
         tables.store(start);
         session.start(start);
     }
@@ -130,14 +121,6 @@ final class Start {
             return new SourceServer(source).slot(name);
         } catch (SchemaException e) {
             throw job.sourceErrors().translate(e);
-        }
-    }
-
-    private Optional<SubscriptionRecord> storedSlot() {
-        try {
-            return SubscriptionRecord.read(target.connection(), job.subscription().name());
-        } catch (SQLException e) {
-            throw job.target().errors().translate("reading the stored slot", e);
         }
     }
 }

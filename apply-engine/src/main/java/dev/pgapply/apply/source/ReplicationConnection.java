@@ -66,11 +66,7 @@ public final class ReplicationConnection implements AutoCloseable {
 
     /// Breaks the connection, from any thread.
     public void abort() {
-        try {
-            session.connection().abort(Runnable::run);
-        } catch (SQLException e) {
-            // It is gone, as wanted.
-        }
+        session.abort();
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.pgapply.apply.target.postgres;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.target.ChangeGroup;
+import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.decoder.transaction.Change;
@@ -142,20 +143,21 @@ final class GroupAttempt {
     }
 
     private void missing(int event) {
+        TransactionEvent.Begin begin = beginOf(event);
+        Lsn commitLsn = begin == null ? Lsn.INVALID : begin.finalLsn();
         switch (group.events().get(event)) {
-            case Change.Insert insert -> skipped(insert.relation().name(), "insert_suppressed", event);
-            case Change.Update update -> skipped(update.relation().name(), "update_missing", event);
-            case Change.Delete delete -> skipped(delete.relation().name(), "delete_missing", event);
+            case Change.Insert insert ->
+                listener.onEvent(new EngineEvent.RowSwallowed(insert.relation().name(), commitLsn));
+            case Change.Update update ->
+                listener.onEvent(new EngineEvent.ConflictSkipped(
+                        update.relation().name(), ConflictType.UPDATE_MISSING, commitLsn));
+            case Change.Delete delete ->
+                listener.onEvent(new EngineEvent.ConflictSkipped(
+                        delete.relation().name(), ConflictType.DELETE_MISSING, commitLsn));
             default -> {
                 // TRUNCATE counts nothing.
             }
         }
-    }
-
-    private void skipped(TableName table, String type, int event) {
-        TransactionEvent.Begin begin = beginOf(event);
-        listener.onEvent(
-                new EngineEvent.ConflictSkipped(table, type, begin == null ? Lsn.INVALID : begin.finalLsn()));
     }
 
     private TransactionEvent.@Nullable Begin beginOf(int event) {

@@ -93,7 +93,7 @@ public final class PostgresTarget implements TargetEngine {
         // Tables are looked up in the middle of a round, when the pipeline's connection has replies on their way.
         PostgresSession catalog = connector.open(SessionProfile.TARGET_CONTROL);
         return new PostgresTargetSession(
-                connection,
+                session,
                 pipeline,
                 progressStore,
                 progress,
@@ -119,7 +119,7 @@ public final class PostgresTarget implements TargetEngine {
         }
         try {
             return new PostgresDurability(
-                    connector.open(SessionProfile.TARGET_CONTROL).connection(),
+                    connector.open(SessionProfile.TARGET_CONTROL),
                     progressStore,
                     subscription.name(),
                     errors);

@@ -11,7 +11,6 @@ import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.postgres.PostgresSession;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -28,7 +27,7 @@ final class PostgresTargetSession implements TargetSession {
     private static final int PG_LSN_OID = 3220;
     private static final int TIMESTAMPTZ_OID = 1184;
 
-    private final Connection connection;
+    private final PostgresSession session;
     private final Pipeline pipeline;
     private final ProgressStore progressStore;
     private final Lsn progress;
@@ -45,7 +44,7 @@ final class PostgresTargetSession implements TargetSession {
     private long openRows;
 
     PostgresTargetSession(
-            Connection connection,
+            PostgresSession session,
             Pipeline pipeline,
             ProgressStore progressStore,
             Lsn progress,
@@ -53,7 +52,7 @@ final class PostgresTargetSession implements TargetSession {
             PostgresSession catalog,
             TargetErrors errors,
             EngineListener listener) {
-        this.connection = connection;
+        this.session = session;
         this.pipeline = pipeline;
         this.progressStore = progressStore;
         this.progress = progress;
@@ -213,11 +212,7 @@ final class PostgresTargetSession implements TargetSession {
     @Override
     public void abort() {
         pipeline.close();
-        try {
-            connection.abort(Runnable::run);
-            catalog.connection().abort(Runnable::run);
-        } catch (SQLException e) {
-            // It is gone, as wanted; the server rolls back what was open.
-        }
+        session.abort();
+        catalog.abort();
     }
 }
