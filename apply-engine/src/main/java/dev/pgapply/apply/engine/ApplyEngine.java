@@ -5,6 +5,7 @@ import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.RunResult;
 import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.target.TextFormatNeeded;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -54,6 +55,9 @@ public final class ApplyEngine implements AutoCloseable {
                         }
                         case UNKNOWN_TABLE -> backoff.succeeded();
                     }
+                } catch (TextFormatNeeded e) {
+                    job.useTextOnly();
+                    job.warnOnce(e.getMessage() + ": the stream goes on in text");
                 } catch (ApplyException e) {
                     if (stop.getCount() == 0) {
                         return RunResult.STOPPED;

@@ -62,7 +62,7 @@ final class Attempt implements AutoCloseable {
         PostgresSession target = openControl(
                 job.target().connector(), SessionProfile.TARGET_CONTROL, job.target().errors()::translate);
         migrate();
-        TargetSession session = job.target().openSession(job.listener());
+        TargetSession session = job.target().openSession(source.serverVersion(), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
@@ -135,7 +135,10 @@ final class Attempt implements AutoCloseable {
         awaitFreeSlot(server);
         ReplicationConnection replication = openReplication();
         StreamOptions options = new StreamOptions(
-                source.majorVersion(), job.publications(), false, subscription.origin() == Subscription.Origin.NONE);
+                source.majorVersion(),
+                job.publications(),
+                tables.streamsBinary(),
+                subscription.origin() == Subscription.Origin.NONE);
         ReplicationStream stream = replication.start(subscription.slotName(), progress, options);
         job.listener().onEvent(new EngineEvent.StreamingStarted(progress));
         job.backoff().succeeded();

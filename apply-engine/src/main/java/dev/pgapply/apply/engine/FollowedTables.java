@@ -7,6 +7,7 @@ import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.tablesync.CopyJob;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
+import dev.pgapply.schema.BinarySafety;
 import dev.pgapply.schema.PublishedTable;
 import dev.pgapply.schema.SchemaComparison;
 import dev.pgapply.schema.SchemaDifference;
@@ -34,7 +35,10 @@ import java.util.Set;
 /// on the running thread.
 final class FollowedTables {
 
+    private static final int FIRST_BINARY_STREAM = 140_000;
+
     private final Job job;
+    private final BinarySafety binary;
     private final Connection target;
     private final TableStates states;
     private final List<PublishedTable> published;
@@ -44,6 +48,7 @@ final class FollowedTables {
 
     private FollowedTables(
             Job job,
+            BinarySafety binary,
             Connection target,
             TableStates states,
             List<PublishedTable> published,
@@ -51,6 +56,7 @@ final class FollowedTables {
             Map<TableName, TableSchema> onTarget,
             Map<TableName, TableState> stateOf) {
         this.job = job;
+        this.binary = binary;
         this.target = target;
         this.states = states;
         this.published = published;
@@ -69,6 +75,7 @@ final class FollowedTables {
             List<TableName> names = published.stream().map(PublishedTable::name).toList();
             FollowedTables tables = new FollowedTables(
                     job,
+                    new BinarySafety(source.serverVersion(), target.serverVersion()),
                     target.connection(),
                     states,
                     published,
@@ -176,7 +183,7 @@ final class FollowedTables {
 
     private CopyJob copyJob(PublishedTable table) {
         PublishedTable taken = withoutGenerated(table);
-        SourceCopyQuery.Format format = SourceCopyQuery.Format.TEXT;
+        SourceCopyQuery.Format format = copiesBinary(taken) ? SourceCopyQuery.Format.BINARY : SourceCopyQuery.Format.TEXT;
         String columns = taken.columns().isEmpty() ? "" : " (" + Quoting.identifiers(taken.columns()) + ")";
         return new CopyJob(
                 table.name(),
@@ -184,6 +191,31 @@ final class FollowedTables {
                 "COPY " + Quoting.table(table.name()) + columns + " FROM STDIN" + format.options(),
                 table.estimatedRows(),
                 table.estimatedBytes());
+    }
+
+    private boolean copiesBinary(PublishedTable table) {
+        return switch (job.subscription().binary()) {
+            case ON -> true;
+            case OFF -> false;
+            case AUTO -> isSafe(table);
+        };
+    }
+
+    /// The format belongs to the whole stream: binary only if it suits every table. An older source knows text only.
+    boolean streamsBinary() {
+        return binary.sourceVersion() >= FIRST_BINARY_STREAM
+                && switch (job.subscription().binary()) {
+                    case ON -> true;
+                    case OFF -> false;
+                    case AUTO -> !job.textOnly()
+                            && published.stream().map(this::withoutGenerated).allMatch(this::isSafe);
+                };
+    }
+
+    private boolean isSafe(PublishedTable table) {
+        TableSchema from = onSource.get(table.name());
+        TableSchema to = onTarget.get(table.name());
+        return from != null && to != null && binary.isSafe(from, to, table.columns());
     }
 
     /// Columns that the target generates itself take no value.

@@ -7,8 +7,9 @@ public interface TargetEngine {
 
     /// Opens the writing session: fences off every other instance, then reads the progress.
     ///
+    /// @param sourceVersion `server_version_num` of the source
     /// @throws dev.pgapply.apply.ApplyException.SetupException if another instance is alive
-    TargetSession openSession(EngineListener listener) throws InterruptedException;
+    TargetSession openSession(int sourceVersion, EngineListener listener) throws InterruptedException;
 
     /// Opens the connection that answers what is durable. Only while a session is open.
     Durability openDurability();

@@ -120,7 +120,9 @@ public final class PostgresServer implements AutoCloseable {
             return this;
         }
 
-        /// The folder in which the server's own folder is created; the system's temporary one by default.
+        /// The folder in which the server's own folder is created; the system's temporary one by default. Everybody
+        /// must
+        /// be allowed to pass through it where this runs as root without user namespaces.
         public Builder parent(Path folder) {
             parent = folder;
             return this;
@@ -273,7 +275,7 @@ public final class PostgresServer implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         String before = queryText("postgres", "SELECT pg_conf_load_time()::text");
-        OperatingSystem.signal(postmaster.running(), "HUP");
+        postmaster.running().signal("HUP");
         OperatingSystem.waitUntil(
                 () -> !queryText("postgres", "SELECT pg_conf_load_time()::text").equals(before),
                 "the settings are not read");
@@ -381,7 +383,7 @@ public final class PostgresServer implements AutoCloseable {
     /// Lets the server run on when this object is closed or the JVM ends; its folder stays too.
     public void leaveRunning() {
         detached = true;
-        postmaster.disarm();
+        postmaster.running().leaveRunning();
     }
 
     /// Stops the server at once and deletes its data, unless it was left running. May be called twice.

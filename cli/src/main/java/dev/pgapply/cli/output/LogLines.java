@@ -36,6 +36,8 @@ public final class LogLines extends AppenderBase<ILoggingEvent> {
         context.getLogger("dev.pgapply").setLevel(debug ? Level.DEBUG : Level.INFO);
         // The driver logs every failed attempt to connect, which then is reported and retried by the engine.
         context.getLogger("org.postgresql").setLevel(debug ? Level.WARN : Level.ERROR);
+        // The pool warns of its own threads when it is closed while it still connects.
+        context.getLogger("com.zaxxer.hikari").setLevel(debug ? Level.INFO : Level.ERROR);
         SLF4JBridgeHandler.removeHandlersForRootLogger();
         SLF4JBridgeHandler.install();
     }

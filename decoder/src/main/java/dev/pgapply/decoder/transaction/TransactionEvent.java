@@ -89,8 +89,8 @@ public sealed interface TransactionEvent
         }
     }
 
-    /// Written by `pg_logical_emit_message`. A transactional one of a streamed transaction survives the rollback
-    /// of the savepoint it was sent under: the protocol does not say which one that is.
+    /// Written by `pg_logical_emit_message`. A transactional one of a streamed transaction may survive the
+    /// rollback of the savepoint it was sent under: the protocol does not say which one that is.
     record Message(boolean transactional, Lsn lsn, String prefix, Bytes content) implements TransactionEvent {
 
         @Override

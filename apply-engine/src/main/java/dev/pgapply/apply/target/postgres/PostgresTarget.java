@@ -6,6 +6,7 @@ import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetEngine;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.BinarySafety;
 import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresConnector;
@@ -42,11 +43,11 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     @Override
-    public TargetSession openSession(EngineListener listener) throws InterruptedException {
+    public TargetSession openSession(int sourceVersion, EngineListener listener) throws InterruptedException {
         try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
             PostgresSession session = connector.open(profile(sockets));
             try {
-                return prepare(session, sockets, listener);
+                return prepare(session, sockets, sourceVersion, listener);
             } catch (SQLException e) {
                 session.close();
                 throw errors.translate("opening the writing session", e);
@@ -75,7 +76,8 @@ public final class PostgresTarget implements TargetEngine {
         return profile;
     }
 
-    private TargetSession prepare(PostgresSession session, PipelineSockets sockets, EngineListener listener)
+    private TargetSession prepare(
+            PostgresSession session, PipelineSockets sockets, int sourceVersion, EngineListener listener)
             throws SQLException, InterruptedException {
         Connection connection = session.connection();
         if (session.majorVersion() >= 12) {
@@ -93,9 +95,17 @@ public final class PostgresTarget implements TargetEngine {
                 pipeline,
                 progressStore,
                 progress,
-                new TargetTables(pipeline, new PostgresCatalogReader(session)),
+                new TargetTables(pipeline, new PostgresCatalogReader(session), acceptance(sourceVersion, session)),
                 errors,
                 listener);
+    }
+
+    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last word.
+    private BinaryAcceptance acceptance(int sourceVersion, PostgresSession session) {
+        if (subscription.binary() == Subscription.Binary.ON) {
+            return (sourceType, target) -> true;
+        }
+        return new BinarySafety(sourceVersion, session.serverVersion())::isSafe;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.ApplyException.SchemaMismatch;
+import dev.pgapply.apply.target.TextFormatNeeded;
 import dev.pgapply.apply.target.postgres.RowStatements.Wanted;
 import dev.pgapply.decoder.NewRow;
 import dev.pgapply.decoder.OldRow;
@@ -63,6 +64,7 @@ final class TableWriter {
     private final int[] settable;
     /// Wire columns that are `GENERATED ALWAYS AS IDENTITY` on the target.
     private final int[] always;
+    private final boolean[] acceptsBinary;
 
     private final BitSet allSettable = new BitSet();
     private final BitSet noNulls = new BitSet();
@@ -71,7 +73,7 @@ final class TableWriter {
     private @Nullable Prepared fullUpdate;
     private @Nullable Prepared uniqueDelete;
 
-    TableWriter(Pipeline pipeline, ColumnMapping mapping) {
+    TableWriter(Pipeline pipeline, ColumnMapping mapping, BinaryAcceptance acceptance) {
         this.pipeline = pipeline;
         this.relation = mapping.relation();
         this.table = mapping.target();
@@ -81,8 +83,13 @@ final class TableWriter {
         this.statements = new RowStatements(table);
         int width = mapping.wireColumns();
         this.columns = new Column[width];
+        this.acceptsBinary = new boolean[width];
         for (int i = 0; i < width; i++) {
-            columns[i] = mapping.isIgnored(i) ? null : mapping.targetColumn(i);
+            if (!mapping.isIgnored(i)) {
+                columns[i] = mapping.targetColumn(i);
+                acceptsBinary[i] = acceptance.accepts(
+                        Integer.toUnsignedLong(relation.columns().get(i).typeOid()), columns[i].type());
+            }
         }
         int[] mapped =
                 IntStream.range(0, width).filter(i -> !mapping.isIgnored(i)).toArray();
@@ -301,7 +308,13 @@ final class TableWriter {
         for (int column : wireColumns) {
             switch (row.kind(column)) {
                 case Row.TEXT -> pipeline.parameter(Pipeline.TEXT, bytes, row.offset(column), row.length(column));
-                case Row.BINARY -> pipeline.parameter(Pipeline.BINARY, bytes, row.offset(column), row.length(column));
+                case Row.BINARY -> {
+                    if (!acceptsBinary[column]) {
+                        throw new TextFormatNeeded(
+                                table.name(), relation.columns().get(column).name());
+                    }
+                    pipeline.parameter(Pipeline.BINARY, bytes, row.offset(column), row.length(column));
+                }
                 case Row.NULL -> pipeline.nullParameter();
                 default ->
                     throw new SchemaMismatch(

@@ -21,13 +21,15 @@ final class TargetTables {
 
     private final Pipeline pipeline;
     private final CatalogReader catalog;
+    private final BinaryAcceptance acceptance;
     private final IdentityHashMap<Relation, TableWriter> byRelation = new IdentityHashMap<>();
     private final Map<Integer, Relation> newest = new HashMap<>();
     private @Nullable TableWriter last;
 
-    TargetTables(Pipeline pipeline, CatalogReader catalog) {
+    TargetTables(Pipeline pipeline, CatalogReader catalog, BinaryAcceptance acceptance) {
         this.pipeline = pipeline;
         this.catalog = catalog;
+        this.acceptance = acceptance;
     }
 
     /// Relations are compared by identity: the decoder keeps the instance until a message says something else.
@@ -58,7 +60,7 @@ final class TargetTables {
         }
         TableSchema table = read(relation.name());
         try {
-            TableWriter made = new TableWriter(pipeline, ColumnMapping.of(relation, table));
+            TableWriter made = new TableWriter(pipeline, ColumnMapping.of(relation, table), acceptance);
             byRelation.put(relation, made);
             return made;
         } catch (SchemaException e) {
