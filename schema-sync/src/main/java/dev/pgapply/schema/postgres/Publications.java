@@ -70,6 +70,9 @@ public final class Publications {
     /// published table counts, as in the server. Filters are joined with OR, and one publication without a filter
     /// lifts it.
     ///
+    /// Waits while somebody holds one of the tables exclusively, as the server's own subscriber does; a
+    /// `lock_timeout` of the session limits that.
+    ///
     /// @throws PublicationUnusable if a publication does not exist, or if two of them list different columns of
     /// one table
     public List<PublishedTable> publishedTables(Collection<String> publications) {
