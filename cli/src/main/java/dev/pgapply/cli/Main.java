@@ -1,20 +1,40 @@
 package dev.pgapply.cli;
 
-import picocli.CommandLine;
+import dev.pgapply.cli.connection.ProcessEnvironment;
+import dev.pgapply.cli.output.Console;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.TimeZone;
 
-/// Entry point of the `pgapply` command.
-@CommandLine.Command(name = "pgapply", description = "Copies a PostgreSQL database once and keeps the copy in step.")
-public final class Main implements Runnable {
+/// Entry point of the `pgapply` command, and the one place where its parts are put together.
+public final class Main {
 
-    @CommandLine.Spec
-    private CommandLine.Model.CommandSpec spec = CommandLine.Model.CommandSpec.create();
+    private Main() {}
 
-    public static void main(String[] args) {
-        System.exit(new CommandLine(new Main()).execute(args));
+    public static void main(String[] arguments) {
+        // Before anything else: the driver sends the JVM's zone to the server, where it decides how timestamps look.
+        TimeZone.setDefault(TimeZone.getTimeZone("UTC"));
+        PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        PrintWriter err = new PrintWriter(System.err, false, System.err.charset());
+        Console console = new Console(err, InstantSource.system(), isTerminal());
+        Engine.Factory engines = (subscription, listener) -> {
+            throw new IllegalStateException("the engine is not wired yet");
+        };
+        int exitCode = new Program(ProcessEnvironment.ofThisProcess(), out, console, engines).execute(arguments);
+        out.flush();
+        System.exit(exitCode);
     }
 
-    @Override
-    public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "a verb is needed");
+    // Java tells it of standard input and output only; where Linux cannot be asked, nothing is redrawn.
+    private static boolean isTerminal() {
+        try {
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
     }
 }

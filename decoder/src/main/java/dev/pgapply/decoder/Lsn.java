@@ -1,8 +1,10 @@
 package dev.pgapply.decoder;
 
+import java.util.HexFormat;
 import java.util.Locale;
 
-/// A position in the source's write-ahead log: 64 bits, unsigned, printed as PostgreSQL prints them (`16/B374D848`).
+/// A position in the source's write-ahead log: 64 bits, unsigned, printed as PostgreSQL prints them
+/// (`16/B374D848`).
 ///
 /// `0/0` ([#INVALID]) is what the protocol sends where a position is not known; it is smaller than every real one.
 ///
@@ -21,8 +23,8 @@ public record Lsn(long value) implements Comparable<Lsn> {
             throw new IllegalArgumentException("not an LSN: " + text);
         }
         try {
-            long high = Long.parseUnsignedLong(text, 0, slash, 16);
-            long low = Long.parseUnsignedLong(text, slash + 1, text.length(), 16);
+            long high = HexFormat.fromHexDigitsToLong(text, 0, slash);
+            long low = HexFormat.fromHexDigitsToLong(text, slash + 1, text.length());
             return new Lsn(high << 32 | low);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("not an LSN: " + text, e);

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What can go wrong around connections, catalogs and structures. The message says what and where, the hint what mends
-/// it (SQL or setting; may be empty); neither holds a cell value or a password.
+/// What can go wrong around connections, catalogs and structures. The message says what and where, the hint what
+/// mends it (SQL or setting; may be empty); neither holds a cell value or a password.
 public abstract sealed class SchemaException extends RuntimeException {
 
     private final String hint;
@@ -35,7 +35,8 @@ public abstract sealed class SchemaException extends RuntimeException {
         public enum Kind {
             /// Nobody answers at this address, or the server takes no more sessions now: waiting may help.
             UNREACHABLE,
-            /// The server answered and said no: a wrong password, an unknown database or role, no `pg_hba.conf` line.
+            /// The server answered and said no: a wrong password, an unknown database or role, no `pg_hba.conf`
+            /// line.
             REFUSED,
             /// An open connection broke, or its session was ended.
             LOST

@@ -13,7 +13,8 @@ import dev.pgapply.decoder.TableName;
 /// @param baseOid the type below a domain, else 0
 /// @param hasEquality `=` is defined for all that it contains, so rows can be compared by it
 /// @param hasBinary it can be sent and received in binary form
-/// @param usesObjects it is, or contains, a type of the `reg…` family: its values refer to objects of one database
+/// @param usesObjects it is, or contains, a type of the `reg…` family: its values refer to objects of one
+///     database
 public record TypeReference(
         long oid,
         TableName name,
@@ -26,8 +27,8 @@ public record TypeReference(
         boolean hasBinary,
         boolean usesObjects) {
 
-    /// OIDs below are given by PostgreSQL itself and are the same on every server (`FirstGenbkiObjectId`); the range
-    /// from here to 16383 is assigned while a cluster is made.
+    /// OIDs below are given by PostgreSQL itself and are the same on every server (`FirstGenbkiObjectId`); the
+    /// range from here to 16383 is assigned while a cluster is made.
     public static final long FIRST_USER_OID = 10_000;
 
     /// `pg_type.typtype`, with arrays apart.

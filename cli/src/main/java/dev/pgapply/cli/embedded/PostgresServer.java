@@ -36,7 +36,7 @@ public final class PostgresServer implements AutoCloseable {
     /// The superuser, created by initdb.
     public static final String SUPERUSER = "postgres";
 
-    private static final int STOP_SECONDS = 60;
+    private static final int START_SECONDS = 60;
 
     private final ServerBinaries binaries;
     private final ServerFolder folder;
@@ -45,13 +45,13 @@ public final class PostgresServer implements AutoCloseable {
 
     private volatile int port;
     private volatile int version;
-    private @Nullable Process process;
-    private @Nullable DeadMansSwitch deadMansSwitch;
+    private final Postmaster postmaster;
     private boolean detached;
 
     private PostgresServer(Builder builder) throws IOException {
         this.binaries = ServerBinaries.of(builder.major, builder.jars);
         this.folder = ServerFolder.create(builder.parent, "pgapply-postgres-" + builder.major + "-");
+        this.postmaster = new Postmaster(binaries, folder);
         this.password = builder.password;
         this.settings = new LinkedHashMap<>(builder.settings);
     }
@@ -81,10 +81,28 @@ public final class PostgresServer implements AutoCloseable {
         return ServerBinaries.jars();
     }
 
+    /// What servers are started with unless told otherwise: everything that replication needs, and no fsync.
+    public static Map<String, String> defaultSettings(int major) {
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("wal_level", "logical");
+        settings.put("max_prepared_transactions", "20");
+        settings.put("max_replication_slots", "30");
+        settings.put("max_wal_senders", "30");
+        settings.put("max_connections", "100");
+        settings.put("synchronous_commit", "on");
+        settings.put("fsync", "off");
+        settings.put("timezone", "UTC");
+        settings.put("log_timezone", "UTC");
+        if (major >= 18) {
+            settings.put("max_active_replication_origins", "30");
+        }
+        return settings;
+    }
+
     /// What a server is started with.
     public static final class Builder {
         private final int major;
-        private final Map<String, String> settings = new LinkedHashMap<>();
+        private final Map<String, String> settings;
         private Path jars = ServerBinaries.jars();
         private Path parent = Path.of(System.getProperty("java.io.tmpdir"));
         private String authentication = "trust";
@@ -93,18 +111,7 @@ public final class PostgresServer implements AutoCloseable {
 
         private Builder(int major) {
             this.major = major;
-            setting("wal_level", "logical");
-            setting("max_prepared_transactions", "20");
-            setting("max_replication_slots", "30");
-            setting("max_wal_senders", "30");
-            setting("max_connections", "100");
-            setting("synchronous_commit", "on");
-            setting("fsync", "off");
-            setting("timezone", "UTC");
-            setting("log_timezone", "UTC");
-            if (major >= 18) {
-                setting("max_active_replication_origins", "30");
-            }
+            this.settings = new LinkedHashMap<>(defaultSettings(major));
         }
 
         /// The folder of the jars, where it is not that of [PostgresServer#jars()].
@@ -119,8 +126,7 @@ public final class PostgresServer implements AutoCloseable {
             return this;
         }
 
-        /// A setting of `postgresql.conf`. By default: logical WAL, 30 slots, 30 WAL senders, 30 origins, 20 prepared
-        /// transactions, 100 connections, `synchronous_commit` on, `fsync` off, UTC.
+        /// A setting of `postgresql.conf`, beside or instead of the [default ones](PostgresServer#defaultSettings).
         public Builder setting(String name, String value) {
             settings.put(name, value);
             return this;
@@ -197,23 +203,22 @@ public final class PostgresServer implements AutoCloseable {
     /// Starts the stopped or killed server on its data and its port; returns when it accepts connections, that is,
     /// after recovery.
     public void startAgain() {
-        if (process != null && process.isAlive()) {
+        if (postmaster.isRunning()) {
             return;
         }
         boolean first = port == 0;
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         try {
             while (true) {
                 if (first) {
                     port = FreePort.next();
                 }
                 long logStart = folder.logSize();
-                Process started = launch();
-                if (folder.waitUntilReady(started)) {
+                folder.writeSettings(settings);
+                if (postmaster.launch(port)) {
                     version = Integer.parseInt(queryText("postgres", "SHOW server_version_num"));
                     return;
                 }
-                disarm();
                 String log = folder.logFrom(logStart);
                 boolean portTaken = first && log.contains("could not bind");
                 // Old backends may hold the shared memory for a moment after their postmaster is gone.
@@ -230,52 +235,19 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    private Process launch() throws IOException {
-        folder.writeSettings(settings);
-        Process started = new ProcessBuilder(OperatingSystem.detached(OperatingSystem.unprivileged(List.of(
-                        binaries.program("postgres").toString(),
-                        "-D",
-                        folder.data().toString(),
-                        "-p",
-                        String.valueOf(port),
-                        "-h",
-                        "127.0.0.1",
-                        "-k",
-                        folder.socketFolder()))))
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.log().toFile()))
-                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-                .start();
-        process = started;
-        deadMansSwitch = new DeadMansSwitch(started, folder.root());
-        return started;
-    }
-
-    private void disarm() {
-        if (deadMansSwitch != null) {
-            deadMansSwitch.close();
-            deadMansSwitch = null;
-        }
-    }
-
     /// Kills the whole server, postmaster and backends, with SIGKILL and returns when nothing of it is left.
     public void kill() {
-        disarm();
-        if (process != null) {
-            process.destroyForcibly();
-        }
-        OperatingSystem.killAllIn(folder.data());
-        waitForEnd();
+        postmaster.kill();
     }
 
     /// Fast shutdown: rolls back what is open, sends what is left to replication clients, writes a checkpoint.
     public void stopFast() {
-        stop("INT");
+        postmaster.stop("INT");
     }
 
     /// Immediate shutdown: no checkpoint; the next start recovers.
     public void stopImmediate() {
-        stop("QUIT");
+        postmaster.stop("QUIT");
     }
 
     /// Fast shutdown and start.
@@ -284,26 +256,8 @@ public final class PostgresServer implements AutoCloseable {
         startAgain();
     }
 
-    private void stop(String signal) {
-        disarm();
-        if (process != null) {
-            OperatingSystem.signal(process, signal);
-            waitForEnd();
-        }
-    }
-
-    private void waitForEnd() {
-        try {
-            if (process != null && !process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                throw new ServerException("PostgreSQL " + binaries.major() + " does not stop: see " + folder.log());
-            }
-        } catch (InterruptedException e) {
-            throw OperatingSystem.interrupted(e);
-        }
-    }
-
     public boolean isRunning() {
-        return process != null && process.isAlive();
+        return postmaster.isRunning();
     }
 
     /// Changes a setting for [#reload()] or the next start.
@@ -319,7 +273,7 @@ public final class PostgresServer implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         String before = queryText("postgres", "SELECT pg_conf_load_time()::text");
-        OperatingSystem.signal(running(), "HUP");
+        OperatingSystem.signal(postmaster.running(), "HUP");
         OperatingSystem.waitUntil(
                 () -> !queryText("postgres", "SELECT pg_conf_load_time()::text").equals(before),
                 "the settings are not read");
@@ -335,13 +289,6 @@ public final class PostgresServer implements AutoCloseable {
         reload();
     }
 
-    private Process running() {
-        if (process == null || !process.isAlive()) {
-            throw new ServerException("PostgreSQL " + binaries.major() + " is not running");
-        }
-        return process;
-    }
-
     /// `server_version_num`: 180006 is 18.6.
     public int version() {
         return version;
@@ -353,7 +300,7 @@ public final class PostgresServer implements AutoCloseable {
 
     /// Process id of the postmaster.
     public long pid() {
-        return running().pid();
+        return postmaster.running().pid();
     }
 
     public Path dataFolder() {
@@ -434,7 +381,7 @@ public final class PostgresServer implements AutoCloseable {
     /// Lets the server run on when this object is closed or the JVM ends; its folder stays too.
     public void leaveRunning() {
         detached = true;
-        disarm();
+        postmaster.disarm();
     }
 
     /// Stops the server at once and deletes its data, unless it was left running. May be called twice.

@@ -9,8 +9,8 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/// A connector and a profile in the shape that pools want. Login data belongs to the endpoint, so the variant with user
-/// and password is refused; there is no log writer.
+/// A connector and a profile in the shape that pools want. Login data belongs to the endpoint, so the variant
+/// with user and password is refused; there is no log writer.
 final class PinnedDataSource implements DataSource {
 
     private final PostgresConnector connector;

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Reads structures from the catalogs of PostgreSQL 10 and newer. Runs inside the connection's transaction, if there is
-/// one, and belongs to the connection's thread.
+/// Reads structures from the catalogs of PostgreSQL 10 and newer. Runs inside the connection's transaction, if
+/// there is one, and belongs to the connection's thread.
 public final class PostgresCatalogReader implements CatalogReader {
 
     private final Connection connection;
@@ -83,42 +83,39 @@ public final class PostgresCatalogReader implements CatalogReader {
         }
     }
 
-    // Triggers of partitions fire for rows routed through the root, so the whole tree is looked at. Constraint triggers
-    // are internal and count as well once somebody has enabled them ALWAYS. Rules apply only to the table that is named.
-    private static final String RELATIONS =
-            """
+    // Triggers of partitions fire for rows routed through the root, so the whole tree is looked at. Constraint
+    // triggers are internal and count as well once somebody has enabled them ALWAYS. Rules apply only to the
+    // table that is named.
+    private static final String RELATIONS = """
             WITH RECURSIVE wanted AS (
-              SELECT c.*, n.nspname
-              FROM pg_catalog.unnest(?::pg_catalog.text[], ?::pg_catalog.text[]) AS w(schema, name)
-                JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema::pg_catalog.name
-                JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name::pg_catalog.name
+              SELECT c.oid AS reloid, n.nspname, c.relname, c.relkind, c.relpersistence, c.relreplident,
+                c.relrowsecurity, c.relforcerowsecurity
+              FROM unnest(?::text[], ?::text[]) AS w(schema, name)
+                JOIN pg_namespace n ON n.nspname = w.schema::name
+                JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name::name
             ), tree(root, oid) AS (
-              SELECT %1$s, %1$s FROM wanted
+              SELECT reloid, reloid FROM wanted
               UNION ALL
               SELECT t.root, i.inhrelid FROM tree t
-                JOIN pg_catalog.pg_inherits i ON i.inhparent = t.oid
-                JOIN pg_catalog.pg_class p ON p.oid = i.inhrelid AND p.relispartition
+                JOIN pg_inherits i ON i.inhparent = t.oid
+                JOIN pg_class p ON p.oid = i.inhrelid AND p.relispartition
             )
-            SELECT %1$s, w.nspname, w.relname, w.relkind, w.relpersistence, w.relreplident,
-              w.relrowsecurity, w.relforcerowsecurity, pg_catalog.row_security_active(%1$s),
-              EXISTS (SELECT FROM tree t JOIN pg_catalog.pg_trigger g ON g.tgrelid = t.oid
-                WHERE t.root = %1$s AND g.tgenabled IN ('A', 'R')),
-              EXISTS (SELECT FROM pg_catalog.pg_rewrite r
-                WHERE r.ev_class = %1$s AND r.ev_type <> '1' AND r.ev_enabled IN ('A', 'R')),
-              EXISTS (SELECT FROM tree t JOIN pg_catalog.pg_index x ON x.indrelid = t.oid
-                WHERE t.root = %1$s AND x.indisexclusion),
-              EXISTS (SELECT FROM tree t JOIN pg_catalog.pg_class f ON f.oid = t.oid
-                WHERE t.root = %1$s AND t.oid <> t.root AND f.relkind = 'f')
+            SELECT w.reloid, w.nspname, w.relname, w.relkind, w.relpersistence, w.relreplident,
+              w.relrowsecurity, w.relforcerowsecurity, row_security_active(w.reloid),
+              EXISTS (SELECT FROM tree t JOIN pg_trigger g ON g.tgrelid = t.oid
+                WHERE t.root = w.reloid AND g.tgenabled IN ('A', 'R')),
+              EXISTS (SELECT FROM pg_rewrite r
+                WHERE r.ev_class = w.reloid AND r.ev_type <> '1' AND r.ev_enabled IN ('A', 'R')),
+              EXISTS (SELECT FROM tree t JOIN pg_index x ON x.indrelid = t.oid
+                WHERE t.root = w.reloid AND x.indisexclusion),
+              EXISTS (SELECT FROM tree t JOIN pg_class f ON f.oid = t.oid
+                WHERE t.root = w.reloid AND t.oid <> t.root AND f.relkind = 'f')
             FROM wanted w
             """;
 
     private Map<Long, Relation> relations(Collection<TableName> names) throws SQLException {
         Map<Long, Relation> relations = new LinkedHashMap<>();
-        // Before 12 an OID was a hidden column, which `c.*` does not carry along.
-        String sql = serverVersion >= 120_000
-                ? RELATIONS.formatted("oid")
-                : RELATIONS.replace("SELECT c.*,", "SELECT c.oid AS reloid, c.*,").formatted("reloid");
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        try (PreparedStatement statement = connection.prepareStatement(RELATIONS)) {
             statement.setArray(1, texts(names.stream().map(TableName::schema).toArray(String[]::new)));
             statement.setArray(2, texts(names.stream().map(TableName::name).toArray(String[]::new)));
             try (ResultSet row = statement.executeQuery()) {
@@ -201,16 +198,14 @@ public final class PostgresCatalogReader implements CatalogReader {
 
     private List<ColumnRow> columnRows(Set<Long> tables) throws SQLException {
         // From 18 on, a NOT NULL constraint may wait for its validation.
-        String notNull = serverVersion >= 180_000
-                ? """
-                  a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid
-                    AND c.contype = 'n' AND c.conkey[1] = a.attnum AND NOT c.convalidated)"""
-                : "a.attnotnull";
+        String notNull = serverVersion >= 180_000 ? """
+                  a.attnotnull AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = a.attrelid
+                    AND c.contype = 'n' AND c.conkey[1] = a.attnum AND NOT c.convalidated)""" : "a.attnotnull";
         String sql = "SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,"
-                + " pg_catalog.format_type(a.atttypid, a.atttypmod), " + notNull + ", a.atthasdef, a.attidentity, "
+                + " format_type(a.atttypid, a.atttypmod), " + notNull + ", a.atthasdef, a.attidentity, "
                 + (serverVersion >= 120_000 ? "a.attgenerated" : "''")
-                + " FROM pg_catalog.pg_attribute a"
-                + " WHERE a.attrelid = ANY (?::pg_catalog.oid[]) AND a.attnum > 0 AND NOT a.attisdropped"
+                + " FROM pg_attribute a"
+                + " WHERE a.attrelid = ANY (?::oid[]) AND a.attnum > 0 AND NOT a.attisdropped"
                 + " ORDER BY a.attrelid, a.attnum";
         List<ColumnRow> rows = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(sql)) {

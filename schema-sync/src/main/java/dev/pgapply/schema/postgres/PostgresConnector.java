@@ -1,9 +1,10 @@
 package dev.pgapply.schema.postgres;
 
-import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.SchemaException.ConnectionFailed;
 import dev.pgapply.schema.SchemaException.NotPermitted;
 import dev.pgapply.schema.SchemaException.ServerUnsuitable;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
@@ -44,7 +45,8 @@ public final class PostgresConnector {
     private final Map<String, String> driverProperties;
 
     /// @param applicationName what `pg_stat_activity` shows
-    /// @param driverProperties further pgjdbc properties (`socketFactory`, `sslfactory`); they beat the endpoint's
+    /// @param driverProperties further pgjdbc properties (`socketFactory`, `sslfactory`); they beat the
+    ///     endpoint's
     public PostgresConnector(PostgresEndpoint endpoint, String applicationName, Map<String, String> driverProperties) {
         this.endpoint = endpoint;
         this.applicationName = applicationName;
@@ -63,8 +65,8 @@ public final class PostgresConnector {
         return applicationName;
     }
 
-    /// Connects and pins the session. Blocks until the server has answered, at most for the driver's `connectTimeout`
-    /// and `loginTimeout`.
+    /// Connects and pins the session. Blocks until the server has answered, at most for the driver's
+    /// `connectTimeout` and `loginTimeout`.
     ///
     /// @throws ConnectionFailed if there is no connection
     /// @throws NotPermitted if the role may not replicate, or may not set `session_replication_role`
@@ -87,8 +89,7 @@ public final class PostgresConnector {
 
     private Connection connect(SessionProfile profile) {
         try {
-            // The address travels in the properties alone, so no part of it needs to be quoted into a URL.
-            @Nullable Connection connection = new Driver().connect("jdbc:postgresql:", properties(profile));
+            @Nullable Connection connection = new Driver().connect(url(), properties(profile));
             if (connection == null) {
                 throw new IllegalStateException("the driver refuses its own URL");
             }
@@ -105,11 +106,6 @@ public final class PostgresConnector {
         merged.putAll(endpoint.parameters());
         merged.putAll(driverProperties);
         merged.putAll(profile.driverProperties());
-        merged.put(PGProperty.PG_HOST.getName(), hosts());
-        merged.put(
-                PGProperty.PG_PORT.getName(),
-                endpoint.hosts().stream().map(host -> Integer.toString(host.port())).collect(Collectors.joining(",")));
-        merged.put(PGProperty.PG_DBNAME.getName(), endpoint.database());
         merged.put(PGProperty.USER.getName(), endpoint.user());
         endpoint.password().get().ifPresent(password -> merged.put(PGProperty.PASSWORD.getName(), password));
         merged.put(PGProperty.APPLICATION_NAME.getName(), applicationName);
@@ -126,11 +122,15 @@ public final class PostgresConnector {
         return properties;
     }
 
-    // The driver has no Unix sockets: a socket factory of the caller's connects, whatever the address says.
-    private String hosts() {
+    // Hosts and database only. The driver has no Unix sockets: a socket factory of the caller's connects there,
+    // whatever the address says.
+    private String url() {
         return endpoint.hosts().stream()
-                .map(host -> host.name().startsWith("/") ? "localhost" : host.name())
-                .collect(Collectors.joining(","));
+                .map(host -> host.name().startsWith("/") ? "localhost:" + host.port() : host.toString())
+                .collect(Collectors.joining(
+                        ",",
+                        "jdbc:postgresql://",
+                        "/" + URLEncoder.encode(endpoint.database(), StandardCharsets.UTF_8)));
     }
 
     private PostgresSession pin(Connection connection, SessionProfile profile) throws SQLException {

@@ -27,15 +27,12 @@ public record SessionProfile(
     public static final SessionProfile SOURCE_REPLICATION =
             new SessionProfile("source replication", true, false, false, Map.of(), Map.of());
     /// Writes changes to the target; the server notices within a second when this process is gone.
-    public static final SessionProfile TARGET_APPLY = replica("target apply")
-            .with("client_min_messages", "error")
-            .with("client_connection_check_interval", "1s");
+    public static final SessionProfile TARGET_APPLY =
+            replica("target apply").with("client_min_messages", "error").with("client_connection_check_interval", "1s");
     /// Catalog queries, control tables and durable progress on the target.
-    public static final SessionProfile TARGET_CONTROL =
-            plain("target control").with("client_min_messages", "error");
+    public static final SessionProfile TARGET_CONTROL = plain("target control").with("client_min_messages", "error");
     /// Writes copied rows to the target.
-    public static final SessionProfile TARGET_COPY =
-            replica("target copy").with("client_min_messages", "error");
+    public static final SessionProfile TARGET_COPY = replica("target copy").with("client_min_messages", "error");
 
     public SessionProfile {
         settings = Map.copyOf(settings);
@@ -61,12 +58,12 @@ public record SessionProfile(
         return new SessionProfile(purpose, replication, false, unconverted, settings, driverProperties);
     }
 
-    /// The same without any conversion of characters between database and client, for data sessions on both sides as
-    /// soon as one of the two databases has the encoding `SQL_ASCII`: nobody knows what its bytes mean, so they pass as
-    /// they are. Control sessions stay in UTF-8.
+    /// The same without any conversion of characters between database and client, for data sessions on both sides
+    /// as soon as one of the two databases has the encoding `SQL_ASCII`: nobody knows what its bytes mean, so
+    /// they pass as they are. Control sessions stay in UTF-8.
     ///
-    /// In a `SQL_ASCII` database the client's encoding is `LATIN1` then: the server checks and changes nothing, and
-    /// each byte is one `char` of a Java string and back. Elsewhere it is the database's own encoding.
+    /// In a `SQL_ASCII` database the client's encoding is `LATIN1` then: the server checks and changes nothing,
+    /// and each byte is one `char` of a Java string and back. Elsewhere it is the database's own encoding.
     public SessionProfile withoutConversion() {
         return new SessionProfile(purpose, replication, replicaRole, true, settings, driverProperties);
     }

@@ -69,7 +69,8 @@ final class SqlFailure {
                 : text + " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")";
     }
 
-    // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout and their kin: the session is over.
+    // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout and their kin: the session is
+    // over.
     private static boolean endsSession(String state) {
         return switch (state) {
             case "57P01", "57P02", "57P03", "57P05", "25P03", "25P04" -> true;

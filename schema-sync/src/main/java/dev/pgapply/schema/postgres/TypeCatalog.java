@@ -20,21 +20,21 @@ import org.jspecify.annotations.Nullable;
 /// The types of some columns, and everything these types are made of.
 final class TypeCatalog {
 
-    // An array is a base type of variable length with an element type; int2vector and oidvector count as such too, as
-    // they do for the server. An operator class for a type to which this one can be relabelled (varchar → text) counts.
-    private static final String QUERY =
-            """
+    // An array is a base type of variable length with an element type; int2vector and oidvector count as such
+    // too, as they do for the server. An operator class for a type to which this one can be relabelled (varchar →
+    // text) counts.
+    private static final String QUERY = """
             WITH RECURSIVE closure(oid) AS (
-              SELECT wanted FROM pg_catalog.unnest(?::pg_catalog.oid[]) AS wanted
+              SELECT wanted FROM unnest(?::oid[]) AS wanted
               UNION
               SELECT part.oid FROM closure c
-                JOIN pg_catalog.pg_type t ON t.oid = c.oid
+                JOIN pg_type t ON t.oid = c.oid
                 CROSS JOIN LATERAL (
                   SELECT t.typbasetype WHERE t.typtype = 'd'
                   UNION ALL
                   SELECT t.typelem WHERE t.typtype = 'b' AND t.typlen = -1 AND t.typelem <> 0
                   UNION ALL
-                  SELECT a.atttypid FROM pg_catalog.pg_attribute a
+                  SELECT a.atttypid FROM pg_attribute a
                     WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
                 ) AS part(oid)
             )
@@ -42,17 +42,17 @@ final class TypeCatalog {
               CASE WHEN t.typtype = 'b' AND t.typlen = -1 THEN t.typelem ELSE 0 END,
               t.typbasetype,
               t.typsend <> 0 AND t.typreceive <> 0,
-              EXISTS (SELECT FROM pg_catalog.pg_opclass o
+              EXISTS (SELECT FROM pg_opclass o
                 WHERE o.opcdefault AND o.opcmethod IN (403, 405)
                   AND (o.opcintype = t.oid OR o.opcintype IN (
-                    SELECT k.casttarget FROM pg_catalog.pg_cast k
+                    SELECT k.casttarget FROM pg_cast k
                       WHERE k.castsource = t.oid AND k.castmethod = 'b' AND k.castcontext = 'i'))),
               t.oid < 10000 AND t.typname ~ '^reg',
-              (SELECT pg_catalog.array_agg(a.atttypid) FROM pg_catalog.pg_attribute a
+              (SELECT array_agg(a.atttypid) FROM pg_attribute a
                 WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped)
             FROM closure c
-              JOIN pg_catalog.pg_type t ON t.oid = c.oid
-              JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+              JOIN pg_type t ON t.oid = c.oid
+              JOIN pg_namespace n ON n.oid = t.typnamespace
             """;
 
     private final Map<Long, Type> types = new HashMap<>();

@@ -33,16 +33,16 @@ final class UniqueKeys {
         return keys;
     }
 
-    // indkey is numbered from 0 and lists INCLUDE columns (11 and newer) behind the key columns; an expression has the
-    // column number 0 there. A NOT NULL column may wait for its validation from 18 on.
+    // indkey is numbered from 0 and lists INCLUDE columns (11 and newer) behind the key columns; an expression
+    // has the column number 0 there. A NOT NULL column may wait for its validation from 18 on.
     private static String query(int serverVersion) {
         String keyParts = serverVersion >= 110_000 ? "i.indnkeyatts" : "i.indnatts";
         String notNull = serverVersion >= 180_000
-                ? "a.attnotnull AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint n WHERE n.conrelid = a.attrelid"
+                ? "a.attnotnull AND NOT EXISTS (SELECT FROM pg_constraint n WHERE n.conrelid = a.attrelid"
                         + " AND n.contype = 'n' AND n.conkey[1] = a.attnum AND NOT n.convalidated)"
                 : "a.attnotnull";
         String deterministic = serverVersion >= 120_000
-                ? "NOT EXISTS (SELECT FROM pg_catalog.pg_collation l WHERE l.oid = ANY (i.indcollation::pg_catalog.oid[])"
+                ? "NOT EXISTS (SELECT FROM pg_collation l WHERE l.oid = ANY (i.indcollation::oid[])"
                         + " AND NOT l.collisdeterministic)"
                 : "true";
         return """
@@ -50,26 +50,22 @@ final class UniqueKeys {
                   i.indisvalid AND i.indisready AND i.indislive, i.indpred IS NOT NULL, i.indexprs IS NOT NULL,
                   k.names, coalesce(k.notnull, false), %s,
                   c.oid IS NOT NULL, coalesce(c.condeferrable, false), m.amname, %s
-                FROM pg_catalog.pg_index i
-                  JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
-                  JOIN pg_catalog.pg_am m ON m.oid = x.relam
-                  LEFT JOIN pg_catalog.pg_constraint c
+                FROM pg_index i
+                  JOIN pg_class x ON x.oid = i.indexrelid
+                  JOIN pg_am m ON m.oid = x.relam
+                  LEFT JOIN pg_constraint c
                     ON c.conindid = i.indexrelid AND c.conrelid = i.indrelid AND c.contype IN ('p', 'u')
                   CROSS JOIN LATERAL (
-                    SELECT pg_catalog.array_agg(a.attname::pg_catalog.text ORDER BY p.ord) AS names,
-                      pg_catalog.bool_and(%s) AS notnull
-                    FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS p(attnum, ord)
-                      JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = p.attnum
+                    SELECT array_agg(a.attname::text ORDER BY p.ord) AS names,
+                      bool_and(%s) AS notnull
+                    FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS p(attnum, ord)
+                      JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = p.attnum
                     WHERE p.ord <= %s
                   ) AS k
-                WHERE i.indrelid = ANY (?::pg_catalog.oid[]) AND i.indisunique
+                WHERE i.indrelid = ANY (?::oid[]) AND i.indisunique
                 ORDER BY i.indrelid, i.indisprimary DESC, x.relname
-                """
-                .formatted(
-                        serverVersion >= 150_000 ? "i.indnullsnotdistinct" : "false",
-                        deterministic,
-                        notNull,
-                        keyParts);
+                """.formatted(
+                        serverVersion >= 150_000 ? "i.indnullsnotdistinct" : "false", deterministic, notNull, keyParts);
     }
 
     private static UniqueKey key(ResultSet row) throws SQLException {

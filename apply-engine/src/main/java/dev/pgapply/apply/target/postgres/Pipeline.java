@@ -288,6 +288,11 @@ final class Pipeline implements AutoCloseable {
         return replies.affected(index);
     }
 
+    /// The tag that a statement of the last round was queued with.
+    long tag(int index) {
+        return tags[Objects.checkIndex(index, executed)];
+    }
+
     /// @throws IllegalStateException if the statement was not a `query`, or returned more than [QueryRows#MAX_ROWS]
     QueryRows rows(int index) {
         requireResult(index);

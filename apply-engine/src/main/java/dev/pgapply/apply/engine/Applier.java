@@ -1,0 +1,258 @@
+package dev.pgapply.apply.engine;
+
+import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.source.ChangeQueue;
+import dev.pgapply.apply.target.ChangeGroup;
+import dev.pgapply.apply.target.TargetSession;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.Relation;
+import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.TransactionEvent;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// Collects consecutive transactions from the queue into groups and has them written. A group ends when it is large or
+/// old enough, or when nothing more waits: under light load each transaction is applied at once, under backlog groups
+/// grow.
+final class Applier {
+
+    private static final Duration PATIENCE = Duration.ofMillis(50);
+
+    /// Why [#run] came back.
+    enum End {
+        /// Everything up to the wanted position is committed.
+        UNTIL_REACHED,
+        /// It was asked to stop.
+        STOPPED,
+        /// A change of a table that is not known came: everything before its transaction is committed.
+        UNKNOWN_TABLE
+    }
+
+    private final ChangeQueue queue;
+    private final TargetSession session;
+    private final TableGate gate;
+    private final Subscription.Writer limits;
+    private final Positions positions;
+    private final EngineListener listener;
+    private final Set<Relation> reported = new HashSet<>();
+
+    private List<TransactionEvent> events = new ArrayList<>();
+    private int complete;
+    private int rows;
+    private long bytes;
+    private long openedAtNanos;
+    private TransactionEvent.@Nullable Begin current;
+    /// Whether rows of the current transaction were collected or written.
+    private boolean currentHasRows;
+
+    private Lsn passed = Lsn.INVALID;
+    private Instant lastCommitTime = Instant.EPOCH;
+    private boolean unknownTable;
+
+    Applier(
+            ChangeQueue queue,
+            TargetSession session,
+            TableGate gate,
+            Subscription.Writer limits,
+            Positions positions,
+            EngineListener listener) {
+        this.queue = queue;
+        this.session = session;
+        this.gate = gate;
+        this.limits = limits;
+        this.positions = positions;
+        this.listener = listener;
+    }
+
+    /// Applies until one of the [End]s.
+    ///
+    /// @param until the position to stop behind; `0/0` for none
+    /// @param stop asked between groups
+    End run(Lsn until, java.util.function.BooleanSupplier stop) throws InterruptedException {
+        while (true) {
+            if (stop.getAsBoolean()) {
+                return End.STOPPED;
+            }
+            ChangeQueue.Batch batch = queue.poll(PATIENCE);
+            if (batch != null) {
+                take(batch);
+                if (unknownTable) {
+                    flush();
+                    return End.UNKNOWN_TABLE;
+                }
+            }
+            if (isDue(batch)) {
+                flush();
+            }
+            if (until.isValid() && !positions.committed().isBefore(until)) {
+                return End.UNTIL_REACHED;
+            }
+        }
+    }
+
+    private boolean isDue(ChangeQueue.@Nullable Batch batch) {
+        if (events.isEmpty()) {
+            return passed.isValid();
+        }
+        return batch == null
+                || queue.isEmpty()
+                || isFull()
+                || System.nanoTime() - openedAtNanos >= limits.groupAge().toNanos();
+    }
+
+    private boolean isFull() {
+        return rows >= limits.groupRows() || bytes >= limits.groupBytes();
+    }
+
+    private void take(ChangeQueue.Batch batch) {
+        for (TransactionEvent event : batch.events()) {
+            if (unknownTable) {
+                return;
+            }
+            take(event);
+            if (isFull()) {
+                flush();
+            }
+        }
+        if (batch.idleAt().isValid() && current == null) {
+            passed = passed.max(batch.idleAt());
+        }
+    }
+
+    private void take(TransactionEvent event) {
+        switch (event) {
+            case TransactionEvent.Begin begin -> {
+                current = begin;
+                currentHasRows = false;
+                add(begin);
+            }
+            case Change.Truncate truncate -> truncate(truncate);
+            case Change.Insert insert -> change(insert, insert.relation());
+            case Change.Update update -> change(update, update.relation());
+            case Change.Delete delete -> change(delete, delete.relation());
+            case TransactionEvent.Commit commit -> commit(commit);
+            case TransactionEvent.Message ignored -> {}
+            case TransactionEvent.Prepare ignored -> throw twoPhase();
+            case TransactionEvent.CommitPrepared ignored -> throw twoPhase();
+            case TransactionEvent.RollbackPrepared ignored -> throw twoPhase();
+        }
+    }
+
+    private static IllegalStateException twoPhase() {
+        return new IllegalStateException("two-phase was not asked for");
+    }
+
+    private void change(Change change, Relation relation) {
+        if (isWanted(relation)) {
+            addRow(change);
+        }
+    }
+
+    private void truncate(Change.Truncate truncate) {
+        List<Relation> wanted =
+                truncate.relations().stream().filter(this::isWanted).toList();
+        if (!wanted.isEmpty()) {
+            addRow(new Change.Truncate(wanted, truncate.cascade(), truncate.restartIdentity()));
+        }
+    }
+
+    private boolean isWanted(Relation relation) {
+        TransactionEvent.Begin begin = current;
+        if (begin == null) {
+            throw new IllegalStateException("a change outside of a transaction");
+        }
+        return switch (gate.decide(relation, begin.finalLsn())) {
+            case APPLY -> true;
+            case ALREADY_THERE -> false;
+            case NOT_FOLLOWED -> {
+                if (reported.add(relation)) {
+                    listener.onEvent(new EngineEvent.Warning("table " + relation.name()
+                            + " is no longer published: its changes from the transaction committed at "
+                            + begin.finalLsn() + " on are left out, its rows are kept"));
+                }
+                yield false;
+            }
+            case UNKNOWN_TABLE -> {
+                unknownTable = true;
+                yield false;
+            }
+        };
+    }
+
+    private void addRow(Change change) {
+        if (unknownTable) {
+            return;
+        }
+        currentHasRows = true;
+        rows++;
+        add(change);
+    }
+
+    private void commit(TransactionEvent.Commit commit) {
+        current = null;
+        lastCommitTime = commit.commitTime();
+        if (!currentHasRows) {
+            // Nothing for the target: its Begin, the last event collected, goes as well.
+            if (!events.isEmpty() && events.getLast() instanceof TransactionEvent.Begin) {
+                events.removeLast();
+            }
+            passed = passed.max(commit.endLsn());
+            return;
+        }
+        add(commit);
+        complete = events.size();
+        passed = passed.max(commit.endLsn());
+        if (!limits.grouping() && isFull()) {
+            flush();
+        }
+    }
+
+    private void add(TransactionEvent event) {
+        if (events.isEmpty()) {
+            openedAtNanos = System.nanoTime();
+        }
+        events.add(event);
+        bytes += event.retainedBytes();
+    }
+
+    /// Writes what has been collected. The changes of an incomplete transaction are kept back until they are too many
+    /// to hold: they then go to the target ahead of their commit.
+    private void flush() {
+        if (complete > 0 || (isFull() && !unknownTable)) {
+            boolean holdBack = complete > 0;
+            int end = holdBack ? complete : events.size();
+            List<TransactionEvent> tail = List.copyOf(events.subList(end, events.size()));
+            List<TransactionEvent> now = end == events.size() ? events : events.subList(0, end);
+            ChangeGroup.Applied applied = session.apply(new ChangeGroup(now, complete, !limits.grouping()));
+            if (applied.endLsn().isValid()) {
+                positions.committed(applied.endLsn());
+                listener.onEvent(new EngineEvent.Committed(
+                        applied.transactions(), applied.rows(), applied.endLsn(), lastCommitTime));
+            }
+            startOver(unknownTable ? List.of() : tail);
+        }
+        if (passed.isValid()) {
+            positions.passed(passed);
+            passed = Lsn.INVALID;
+        }
+    }
+
+    private void startOver(List<TransactionEvent> tail) {
+        events = new ArrayList<>(tail);
+        complete = 0;
+        rows = 0;
+        bytes = 0;
+        for (TransactionEvent event : tail) {
+            bytes += event.retainedBytes();
+            rows += event instanceof Change ? 1 : 0;
+        }
+        openedAtNanos = System.nanoTime();
+    }
+}

@@ -1,0 +1,102 @@
+package dev.pgapply.apply.engine;
+
+import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.RunResult;
+import dev.pgapply.apply.Subscription;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// Keeps a target in step with its source: copies what is not there yet, then applies what is committed at the source,
+/// each transaction once.
+///
+/// There is one way to recover from anything: close everything, connect again, and go on from the progress that the
+/// target itself has. So a killed engine, a lost connection and an ordinary start are the same.
+public final class ApplyEngine implements AutoCloseable {
+
+    private static final Duration GRACE = Duration.ofSeconds(6);
+
+    private final Subscription subscription;
+    private final EngineListener listener;
+    private final Backoff backoff;
+    private final CountDownLatch stop = new CountDownLatch(1);
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    /// The attempt under way: written by the running thread, read by the one that closes.
+    private volatile @Nullable Attempt attempt;
+
+    public ApplyEngine(Subscription subscription, EngineListener listener) {
+        this.subscription = subscription;
+        this.listener = listener;
+        this.backoff = new Backoff(subscription.retryFor());
+    }
+
+    /// Runs until the wanted position is reached or the engine is closed. Once per engine; blocks the calling thread,
+    /// which becomes the applier.
+    ///
+    /// @throws ApplyException if a person is needed, or the first connection fails
+    public RunResult run() throws InterruptedException {
+        Job job = new Job(subscription, listener, backoff, () -> stop.getCount() == 0);
+        try {
+            while (stop.getCount() > 0) {
+                try (Attempt current = new Attempt(job)) {
+                    attempt = current;
+                    switch (current.run()) {
+                        case UNTIL_REACHED -> {
+                            return RunResult.UNTIL_REACHED;
+                        }
+                        case STOPPED -> {
+                            return RunResult.STOPPED;
+                        }
+                        case UNKNOWN_TABLE -> backoff.succeeded();
+                    }
+                } catch (ApplyException e) {
+                    if (stop.getCount() == 0) {
+                        return RunResult.STOPPED;
+                    }
+                    waitAfter(e);
+                } finally {
+                    attempt = null;
+                }
+            }
+            return RunResult.STOPPED;
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    private void waitAfter(ApplyException failure) throws InterruptedException {
+        Optional<Duration> delay = backoff.after(failure, System.nanoTime());
+        if (delay.isEmpty()) {
+            throw failure;
+        }
+        listener.onEvent(new EngineEvent.Retrying(failure, delay.get()));
+        if (stop.await(delay.get().toMillis(), TimeUnit.MILLISECONDS)) {
+            return;
+        }
+    }
+
+    /// Asks the run to end, and waits until it has: the group in hand is finished or, if that takes too long, rolled
+    /// back. From any thread and any state, also twice.
+    @Override
+    public void close() {
+        stop.countDown();
+        Attempt current = attempt;
+        if (current == null) {
+            return;
+        }
+        current.stop();
+        try {
+            if (!ended.await(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
+                current.abort();
+                ended.await(GRACE.toMillis() / 2, TimeUnit.MILLISECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

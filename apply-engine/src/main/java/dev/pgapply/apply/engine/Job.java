@@ -1,0 +1,94 @@
+package dev.pgapply.apply.engine;
+
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.source.SourceErrors;
+import dev.pgapply.apply.target.postgres.PostgresTarget;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.postgres.PostgresConnector;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/// What outlives an attempt. Used by the running thread.
+final class Job {
+
+    private final Subscription subscription;
+    private final EngineListener listener;
+    private final Backoff backoff;
+    private final BooleanSupplier stopping;
+    private final PostgresConnector source;
+    private final SourceErrors sourceErrors;
+    private final PostgresTarget target;
+
+    /// Where the run ends; `0/0` as long as that is not known, or for ever.
+    private Lsn until = Lsn.INVALID;
+
+    /// Once a column that cannot travel in binary form has come, the stream stays in text.
+    private boolean textOnly;
+
+    Job(Subscription subscription, EngineListener listener, Backoff backoff, BooleanSupplier stopping) {
+        this.subscription = subscription;
+        this.listener = listener;
+        this.backoff = backoff;
+        this.stopping = stopping;
+        this.source = new PostgresConnector(subscription.source(), subscription.applicationName());
+        this.sourceErrors = new SourceErrors(subscription.source().toString(), subscription.slotName());
+        this.target = new PostgresTarget(subscription);
+    }
+
+    Subscription subscription() {
+        return subscription;
+    }
+
+    EngineListener listener() {
+        return listener;
+    }
+
+    Backoff backoff() {
+        return backoff;
+    }
+
+    boolean stopping() {
+        return stopping.getAsBoolean();
+    }
+
+    PostgresConnector source() {
+        return source;
+    }
+
+    SourceErrors sourceErrors() {
+        return sourceErrors;
+    }
+
+    PostgresTarget target() {
+        return target;
+    }
+
+    /// The named publications, or the one of the subscription's own name.
+    List<String> publications() {
+        return subscription.publications().isEmpty()
+                ? List.of(subscription.objectName())
+                : subscription.publications();
+    }
+
+    /// The end of the run, which `--until now` fixes at the first connection.
+    ///
+    /// @param now the source's position of this moment
+    Lsn until(Lsn now) {
+        if (!until.isValid() && subscription.until().isPresent()) {
+            until = switch (subscription.until().get()) {
+                case Subscription.Until.Now ignored -> now;
+                case Subscription.Until.Position position -> position.lsn();
+            };
+        }
+        return until;
+    }
+
+    boolean textOnly() {
+        return textOnly;
+    }
+
+    void useTextOnly() {
+        textOnly = true;
+    }
+}

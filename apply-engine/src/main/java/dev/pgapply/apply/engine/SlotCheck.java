@@ -1,0 +1,109 @@
+package dev.pgapply.apply.engine;
+
+import dev.pgapply.apply.ApplyException.SetupException;
+import dev.pgapply.apply.ErrorCode;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.postgres.SlotFacts;
+import dev.pgapply.schema.postgres.SubscriptionRecord;
+import java.util.Optional;
+
+/// Decides whether the slot that is there goes with the progress that is stored: the server itself moves an older start
+/// position forward without a word, and so hides a gap. Pure.
+final class SlotCheck {
+
+    /// Who the source is.
+    record Source(String systemId, String database) {}
+
+    /// What is to be done.
+    sealed interface Decision {
+        /// There is neither slot nor progress: make the slot.
+        record Create() implements Decision {}
+
+        /// There is a slot, but nothing was ever applied through it: begin where it stands.
+        record Adopt(Lsn start) implements Decision {}
+
+        /// Go on.
+        record Resume(Lsn progress) implements Decision {}
+    }
+
+    private final Source source;
+    private final String slotName;
+
+    SlotCheck(Source source, String slotName) {
+        this.source = source;
+        this.slotName = slotName;
+    }
+
+    /// @param slot what the source has under the slot's name
+    /// @param stored what the target has stored of the slot
+    /// @param progress how far the target is; `0/0` if nothing was ever applied
+    Decision decide(Optional<SlotFacts> slot, Optional<SubscriptionRecord> stored, Lsn progress) {
+        slot.ifPresent(this::requireUsable);
+        if (!progress.isValid()) {
+            return slot.<Decision>map(found -> new Decision.Adopt(confirmed(found)))
+                    .orElseGet(Decision.Create::new);
+        }
+        stored.ifPresent(this::requireSame);
+        if (slot.isEmpty()) {
+            throw lost("slot " + slotName + " does not exist on the source, though the target has applied changes up to "
+                    + progress + ": what was committed since is lost");
+        }
+        Lsn known = stored.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress);
+        Lsn confirmed = confirmed(slot.get());
+        if (confirmed.isAfter(known)) {
+            throw lost("slot " + slotName + " stands at " + confirmed + ", but the target has applied changes up to "
+                    + known + " only: the slot was re-created or moved, or the target was restored from an older state;"
+                    + " what was committed between the two is lost");
+        }
+        return new Decision.Resume(progress);
+    }
+
+    private static Lsn confirmed(SlotFacts slot) {
+        return slot.confirmedFlushLsn().orElse(Lsn.INVALID);
+    }
+
+    private void requireUsable(SlotFacts slot) {
+        if (slot.isLost()) {
+            throw lost("slot " + slotName + " can no longer be read, the source has removed log that it needs ("
+                    + slot.invalidationReason().or(slot::walStatus).orElse("lost") + ")");
+        }
+        String plugin = slot.plugin().orElse("none (it is physical)");
+        String database = slot.database().orElse("none");
+        if (!plugin.equals("pgoutput") || !database.equals(source.database())) {
+            throw new SetupException(
+                    ErrorCode.SETUP,
+                    "slot " + slotName + " belongs to plugin " + plugin + " in database " + database
+                            + ", not to pgoutput in " + source.database(),
+                    "Choose another --slot or --name.");
+        }
+        if (slot.twoPhase()) {
+            throw new SetupException(
+                    ErrorCode.SETUP,
+                    "slot " + slotName + " was made with two_phase, which is not supported",
+                    "Choose another --slot or --name.");
+        }
+    }
+
+    private void requireSame(SubscriptionRecord stored) {
+        if (!stored.sourceSystemId().equals(source.systemId()) || !stored.sourceDatabase().equals(source.database())) {
+            throw lost("the target's progress belongs to database " + stored.sourceDatabase() + " of the cluster "
+                    + stored.sourceSystemId() + ", the source is database " + source.database() + " of the cluster "
+                    + source.systemId());
+        }
+        if (!stored.slotName().equals(slotName)) {
+            throw new SetupException(
+                    ErrorCode.SETUP,
+                    "the target's progress belongs to slot " + stored.slotName() + ", not to " + slotName,
+                    "Use --slot " + stored.slotName() + ", or another --name.");
+        }
+    }
+
+    private static SetupException lost(String message) {
+        return new SetupException(
+                ErrorCode.SLOT_LOST,
+                message,
+                "Copy anew: on the target, DELETE the subscription's rows in pgapply.table_state, pgapply.progress and"
+                        + " pgapply.subscription, SELECT pg_replication_origin_drop('pgapply_…'), empty its tables; on the"
+                        + " source, drop the slot; then start the run again.");
+    }
+}

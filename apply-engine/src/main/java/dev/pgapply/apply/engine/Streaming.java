@@ -1,0 +1,125 @@
+package dev.pgapply.apply.engine;
+
+import dev.pgapply.apply.ApplyException.SourceLost;
+import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.ErrorCode;
+import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.source.ChangeQueue;
+import dev.pgapply.apply.source.Receiver;
+import dev.pgapply.apply.source.ReplicationStream;
+import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.TargetSession;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.PgOutputDecoder;
+import dev.pgapply.decoder.transaction.TransactionAssembler;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Changes in flight: the receiver's thread, the progress keeper's thread, and the caller's as the applier. Whatever
+/// fails in one of them ends all three, and the first failure is what the caller gets.
+final class Streaming {
+
+    private static final Duration SILENCE = Duration.ofSeconds(60);
+    private static final long QUEUE_BYTES = 16L << 20;
+
+    private final ReplicationStream stream;
+    private final TargetSession session;
+    private final Durability durability;
+    private final Positions positions;
+    private final EngineListener listener;
+    private final Receiver receiver;
+    private final ChangeQueue queue = new ChangeQueue(QUEUE_BYTES);
+    private final ProgressKeeper keeper;
+    private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
+
+    Streaming(
+            ReplicationStream stream,
+            TargetSession session,
+            Durability durability,
+            Lsn start,
+            EngineListener listener) {
+        this.stream = stream;
+        this.session = session;
+        this.durability = durability;
+        this.positions = new Positions(start);
+        this.listener = listener;
+        this.receiver = new Receiver(
+                stream,
+                new PgOutputDecoder(),
+                new TransactionAssembler(),
+                queue,
+                new Receiver.Positions(positions::confirmed, positions::committed),
+                start);
+        this.keeper = new ProgressKeeper(durability, positions, listener);
+    }
+
+    /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as both sides
+    /// still answer.
+    Applier.End run(TableGate gate, Subscription.Writer limits, Lsn until, BooleanSupplier stop)
+            throws InterruptedException {
+        Applier applier = new Applier(queue, session, gate, limits, positions, listener);
+        Thread receiving = start("pgapply-receiver", receiver::run);
+        Thread keeping = start("pgapply-progress", () -> keeper.run(this::watch));
+        Applier.End end;
+        try {
+            end = applier.run(until, () -> failure.get() != null || stop.getAsBoolean());
+        } finally {
+            keeping.interrupt();
+            receiving.interrupt();
+            join(keeping, durability::abort);
+            join(receiving, stream::abort);
+        }
+        @Nullable RuntimeException failed = failure.get();
+        if (failed != null) {
+            throw failed;
+        }
+        keeper.step(true);
+        receiver.farewell();
+        return end;
+    }
+
+    private void watch() {
+        Lsn source = receiver.sourcePosition();
+        if (source.isValid()) {
+            listener.onEvent(new EngineEvent.SourcePosition(source));
+        }
+        if (System.nanoTime() - receiver.heardAtNanos() > SILENCE.toNanos()) {
+            failure.compareAndSet(
+                    null,
+                    new SourceLost(
+                            ErrorCode.SOURCE_LOST, "the source was silent for " + SILENCE.toSeconds() + " s", "", null));
+            stream.abort();
+        }
+    }
+
+    private Thread start(String name, Task task) {
+        return Thread.ofPlatform().daemon().name(name).start(() -> {
+            try {
+                task.run();
+            } catch (InterruptedException e) {
+                // Asked to end.
+            } catch (RuntimeException e) {
+                failure.compareAndSet(null, e);
+            } catch (Error e) {
+                failure.compareAndSet(null, new IllegalStateException(name + " died", e));
+                throw e;
+            }
+        });
+    }
+
+    @FunctionalInterface
+    private interface Task {
+        void run() throws InterruptedException;
+    }
+
+    /// An interrupt does not reach a thread inside a socket; breaking the connection does.
+    private static void join(Thread thread, Runnable breakConnection) throws InterruptedException {
+        if (!thread.join(Duration.ofSeconds(3))) {
+            breakConnection.run();
+            thread.join();
+        }
+    }
+}

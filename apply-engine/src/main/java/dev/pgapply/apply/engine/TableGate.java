@@ -1,0 +1,53 @@
+package dev.pgapply.apply.engine;
+
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.Relation;
+import dev.pgapply.decoder.TableName;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+
+/// Which changes are applied, by their table and by where their transaction was committed.
+///
+/// A table's rows up to its copy position are in its copy; a transaction whose commit begins there or later is not. The
+/// comparison must include equality: the copy position can be exactly the start of the next commit record.
+final class TableGate {
+
+    /// What becomes of a change.
+    enum Decision {
+        APPLY,
+        /// It is in the table's copy, or was applied before.
+        ALREADY_THERE,
+        /// Nothing is known of its table: the publication has to be looked at.
+        UNKNOWN_TABLE,
+        /// Its table is not followed: it has left the publication.
+        NOT_FOLLOWED
+    }
+
+    private final Lsn progress;
+    /// For each followed table the position that its copy has; absent tables are not followed.
+    private final Map<TableName, Lsn> copyLsns;
+
+    private final java.util.Set<TableName> notFollowed;
+    private final IdentityHashMap<Relation, Lsn> byRelation = new IdentityHashMap<>();
+
+    /// @param progress transactions that begin to commit before it are on the target already
+    TableGate(Lsn progress, Map<TableName, Lsn> copyLsns, java.util.Set<TableName> notFollowed) {
+        this.progress = progress;
+        this.copyLsns = new HashMap<>(copyLsns);
+        this.notFollowed = java.util.Set.copyOf(notFollowed);
+    }
+
+    Decision decide(Relation relation, Lsn finalLsn) {
+        Lsn from = byRelation.get(relation);
+        if (from == null) {
+            Lsn copyLsn = copyLsns.get(relation.name());
+            if (copyLsn == null) {
+                return notFollowed.contains(relation.name()) ? Decision.NOT_FOLLOWED : Decision.UNKNOWN_TABLE;
+            }
+            from = copyLsn.max(progress);
+            byRelation.put(relation, from);
+        }
+        return finalLsn.isBefore(from) ? Decision.ALREADY_THERE : Decision.APPLY;
+    }
+}

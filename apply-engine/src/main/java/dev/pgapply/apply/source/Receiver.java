@@ -1,0 +1,183 @@
+package dev.pgapply.apply.source;
+
+import dev.pgapply.apply.ApplyException.ProtocolViolation;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.MalformedMessageException;
+import dev.pgapply.decoder.PgOutputDecoder;
+import dev.pgapply.decoder.PgOutputMessage;
+import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.TransactionAssembler;
+import dev.pgapply.decoder.transaction.TransactionEvent;
+import dev.pgapply.decoder.transaction.UnexpectedMessageException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/// Reads the stream, puts committed changes into the queue and sends the feedback: the only thread that touches the
+/// replication connection. It never waits for the target longer than a tenth of a second without sending what is due.
+public final class Receiver implements ReplicationStream.Handler {
+
+    private static final int BATCH_EVENTS = 512;
+    private static final long BATCH_BYTES = 256 << 10;
+    private static final int MESSAGES_PER_FEEDBACK_LOOK = 64;
+    private static final Duration PATIENCE = Duration.ofMillis(100);
+    private static final Duration ASK_AFTER = Duration.ofSeconds(20);
+
+    /// What the rest of the engine knows; read here, written elsewhere.
+    ///
+    /// @param durable what may be confirmed as flushed
+    /// @param committed what is committed on the target, perhaps not on its disk yet
+    public record Positions(Supplier<Lsn> durable, Supplier<Lsn> committed) {}
+
+    private final ReplicationStream stream;
+    private final PgOutputDecoder decoder;
+    private final TransactionAssembler assembler;
+    private final ChangeQueue queue;
+    private final Positions positions;
+    private final Feedback feedback;
+
+    private List<TransactionEvent> events = new ArrayList<>(BATCH_EVENTS);
+    private long eventBytes;
+    private boolean inTransaction;
+    private Lsn idleAt = Lsn.INVALID;
+    private Lsn received;
+    private boolean replyRequested;
+    private int messagesSinceLook;
+    private boolean heard;
+
+    /// Written by the receiver, read by the thread that watches over it.
+    private volatile long heardAtNanos = System.nanoTime();
+
+    private volatile Lsn sourcePosition = Lsn.INVALID;
+
+    public Receiver(
+            ReplicationStream stream,
+            PgOutputDecoder decoder,
+            TransactionAssembler assembler,
+            ChangeQueue queue,
+            Positions positions,
+            Lsn start) {
+        this.stream = stream;
+        this.decoder = decoder;
+        this.assembler = assembler;
+        this.queue = queue;
+        this.positions = positions;
+        this.received = start;
+        this.feedback = new Feedback(ASK_AFTER, System.nanoTime());
+    }
+
+    /// Receives until it is interrupted or the stream breaks.
+    public void run() throws InterruptedException {
+        while (!Thread.interrupted()) {
+            if (stream.read(this)) {
+                messagesSinceLook++;
+                heard = true;
+                if (events.size() >= BATCH_EVENTS || eventBytes >= BATCH_BYTES) {
+                    handOver();
+                }
+            } else {
+                handOver();
+                messagesSinceLook = MESSAGES_PER_FEEDBACK_LOOK;
+            }
+            if (replyRequested || messagesSinceLook >= MESSAGES_PER_FEEDBACK_LOOK) {
+                messagesSinceLook = 0;
+                sendFeedback();
+            }
+        }
+        throw new InterruptedException();
+    }
+
+    /// When the server was last heard, or the queue was last full, by `System.nanoTime()`; any thread may ask.
+    public long heardAtNanos() {
+        return heardAtNanos;
+    }
+
+    /// The newest position that the source told; any thread may ask.
+    public Lsn sourcePosition() {
+        return sourcePosition;
+    }
+
+    /// Sends what is due for the last time; only after [#run] has ended, by the thread that ends it.
+    public void farewell() {
+        stream.status(received.max(positions.durable().get()), positions.durable().get(), positions.committed().get(), false);
+    }
+
+    @Override
+    public void data(byte[] bytes, int offset, int length) {
+        PgOutputMessage message;
+        try {
+            message = decoder.decode(bytes, offset, length);
+            assembler.accept(message, this::add);
+        } catch (MalformedMessageException | UnexpectedMessageException e) {
+            throw new ProtocolViolation("the source sent a message that cannot be: " + e.getMessage(), received, e);
+        }
+    }
+
+    private void add(TransactionEvent event) {
+        events.add(event);
+        eventBytes += event.retainedBytes();
+        switch (event) {
+            case TransactionEvent.Begin begin -> {
+                inTransaction = true;
+                sourcePosition = sourcePosition.max(begin.finalLsn());
+            }
+            case TransactionEvent.Commit commit -> ended(commit.endLsn());
+            case TransactionEvent.Prepare prepare -> ended(prepare.endLsn());
+            case TransactionEvent.CommitPrepared committed -> ended(committed.endLsn());
+            case TransactionEvent.RollbackPrepared rolledBack -> ended(rolledBack.rollbackEndLsn());
+            case Change ignored -> {}
+            case TransactionEvent.Message ignored -> {}
+        }
+    }
+
+    private void ended(Lsn endLsn) {
+        inTransaction = false;
+        received = received.max(endLsn);
+        sourcePosition = sourcePosition.max(endLsn);
+    }
+
+    @Override
+    public void keepalive(Lsn walEnd, boolean replyRequested) {
+        this.replyRequested |= replyRequested;
+        sourcePosition = sourcePosition.max(walEnd);
+        if (!inTransaction) {
+            received = received.max(walEnd);
+            idleAt = idleAt.max(walEnd);
+        }
+    }
+
+    private void handOver() throws InterruptedException {
+        if (events.isEmpty() && !idleAt.isValid()) {
+            return;
+        }
+        ChangeQueue.Batch batch =
+                new ChangeQueue.Batch(events, eventBytes, inTransaction ? Lsn.INVALID : idleAt);
+        while (!queue.offer(batch, PATIENCE)) {
+            heardAtNanos = System.nanoTime();
+            sendFeedback();
+        }
+        events = new ArrayList<>(BATCH_EVENTS);
+        eventBytes = 0;
+        idleAt = Lsn.INVALID;
+    }
+
+    private void sendFeedback() {
+        long now = System.nanoTime();
+        if (heard) {
+            heard = false;
+            heardAtNanos = now;
+        }
+        Feedback.Status status = feedback.due(
+                now,
+                heardAtNanos,
+                received,
+                positions.durable().get(),
+                positions.committed().get(),
+                replyRequested);
+        if (status != null) {
+            stream.status(status.written(), status.flushed(), status.applied(), status.ask());
+            replyRequested = false;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.pgapply.apply.tablesync;
+
+import dev.pgapply.apply.source.SourceErrors;
+import dev.pgapply.apply.target.postgres.TargetErrors;
+import dev.pgapply.schema.postgres.Quoting;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyIn;
+import org.postgresql.copy.CopyOut;
+
+/// Pipes one table's rows from a snapshot of the source into the target: bytes go through, no value is looked at.
+final class TableCopier {
+
+    private static final int CHUNK_BYTES = 256 << 10;
+
+    /// What was copied.
+    record Copied(long rows, long bytes) {}
+
+    /// Hears of progress, now and then, on the copying thread.
+    @FunctionalInterface
+    interface Progress {
+        void copied(long rows, long bytes);
+    }
+
+    private final SourceErrors sourceErrors;
+    private final TargetErrors targetErrors;
+
+    TableCopier(SourceErrors sourceErrors, TargetErrors targetErrors) {
+        this.sourceErrors = sourceErrors;
+        this.targetErrors = targetErrors;
+    }
+
+    /// Copies within the target's open transaction; the source's connection gets a transaction of its own.
+    Copied copy(
+            Connection source, String snapshot, String copyOut, Connection target, String copyIn, Progress progress) {
+        CopyOut out = open(source, snapshot, copyOut);
+        CopyIn in;
+        try {
+            in = target.unwrap(PGConnection.class).getCopyAPI().copyIn(copyIn);
+        } catch (SQLException e) {
+            throw targetErrors.translate("starting the copy", e);
+        }
+        long rows = 0;
+        long bytes = 0;
+        byte[] chunk = new byte[CHUNK_BYTES];
+        int filled = 0;
+        byte[] row;
+        while ((row = read(out)) != null) {
+            rows++;
+            if (filled + row.length > chunk.length) {
+                write(in, chunk, filled);
+                bytes += filled;
+                filled = 0;
+                progress.copied(rows, bytes);
+            }
+            if (row.length > chunk.length) {
+                write(in, row, row.length);
+                bytes += row.length;
+            } else {
+                System.arraycopy(row, 0, chunk, filled, row.length);
+                filled += row.length;
+            }
+        }
+        write(in, chunk, filled);
+        bytes += filled;
+        finish(source, in);
+        return new Copied(in.getHandledRowCount(), bytes);
+    }
+
+    private CopyOut open(Connection source, String snapshot, String copyOut) {
+        try (Statement statement = source.createStatement()) {
+            statement.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+            statement.execute("SET TRANSACTION SNAPSHOT " + Quoting.literal(snapshot));
+            return source.unwrap(PGConnection.class).getCopyAPI().copyOut(copyOut);
+        } catch (SQLException e) {
+            throw sourceErrors.translate("reading a table", e);
+        }
+    }
+
+    private byte @org.jspecify.annotations.Nullable [] read(CopyOut out) {
+        try {
+            return out.readFromCopy();
+        } catch (SQLException e) {
+            throw sourceErrors.translate("reading a table", e);
+        }
+    }
+
+    private void write(CopyIn in, byte[] bytes, int length) {
+        try {
+            in.writeToCopy(bytes, 0, length);
+        } catch (SQLException e) {
+            throw targetErrors.translate("writing copied rows", e);
+        }
+    }
+
+    private void finish(Connection source, CopyIn in) {
+        try {
+            in.endCopy();
+        } catch (SQLException e) {
+            throw targetErrors.translate("writing copied rows", e);
+        }
+        try (Statement statement = source.createStatement()) {
+            statement.execute("COMMIT");
+        } catch (SQLException e) {
+            throw sourceErrors.translate("ending the copy's snapshot", e);
+        }
+    }
+}

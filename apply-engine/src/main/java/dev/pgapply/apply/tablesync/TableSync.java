@@ -1,0 +1,219 @@
+package dev.pgapply.apply.tablesync;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.source.SourceErrors;
+import dev.pgapply.apply.target.postgres.TargetErrors;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.TableName;
+import dev.pgapply.schema.SchemaException;
+import dev.pgapply.schema.postgres.PostgresConnector;
+import dev.pgapply.schema.postgres.SessionProfile;
+import dev.pgapply.schema.postgres.TableStates;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/// Copies tables under one snapshot, several at once, the largest first. Each table's rows and its new state are one
+/// transaction of the target: a copy that dies leaves nothing of the unfinished tables, and the finished ones stay.
+public final class TableSync implements AutoCloseable {
+
+    /// Both sides of a copy.
+    ///
+    /// @param sourceProfile for reading
+    /// @param targetProfile for writing
+    public record Sides(
+            PostgresConnector source,
+            SessionProfile sourceProfile,
+            SourceErrors sourceErrors,
+            PostgresConnector target,
+            SessionProfile targetProfile,
+            TargetErrors targetErrors) {}
+
+    private final Sides sides;
+    private final TableStates states;
+    private final EngineListener listener;
+    private final int workers;
+    private final HikariDataSource sourcePool;
+    private final HikariDataSource targetPool;
+    private final ConcurrentLinkedQueue<Connection> busy = new ConcurrentLinkedQueue<>();
+    private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+
+    /// @param workers how many tables are copied at once
+    public TableSync(Sides sides, TableStates states, int workers, EngineListener listener) {
+        this.sides = sides;
+        this.states = states;
+        this.listener = listener;
+        this.workers = workers;
+        this.sourcePool = pool("source copy", sides.source().dataSource(sides.sourceProfile()), workers);
+        this.targetPool = pool("target copy", sides.target().dataSource(sides.targetProfile()), workers);
+    }
+
+    private static HikariDataSource pool(String name, DataSource connections, int size) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName(name);
+        config.setDataSource(connections);
+        config.setMaximumPoolSize(size);
+        config.setMinimumIdle(0);
+        config.setInitializationFailTimeout(-1);
+        config.setConnectionTimeout(Duration.ofSeconds(60).toMillis());
+        return new HikariDataSource(config);
+    }
+
+    /// Copies all jobs; blocks until the last is done or one has failed.
+    ///
+    /// @param snapshot exported by a connection that stays silent until this method has taken it over
+    /// @param copyLsn transactions whose commit begins before it are in the snapshot
+    /// @throws ApplyException the first failure; the other tables that were finished by then are kept
+    public void copy(List<CopyJob> jobs, String snapshot, Lsn copyLsn) throws InterruptedException {
+        List<TableName> tables = jobs.stream().map(CopyJob::table).toList();
+        try (CopySnapshot held = CopySnapshot.hold(
+                sides.source(), sides.sourceProfile(), snapshot, tables, sides.sourceErrors())) {
+            listener.onEvent(new EngineEvent.CopyStarted(
+                    jobs.stream()
+                            .map(job -> new EngineEvent.TablePlan(
+                                    job.table(), job.estimatedRows(), job.estimatedBytes()))
+                            .toList(),
+                    copyLsn));
+            ConcurrentLinkedQueue<CopyJob> waiting = new ConcurrentLinkedQueue<>(jobs.stream()
+                    .sorted(Comparator.comparingLong(CopyJob::estimatedBytes).reversed())
+                    .toList());
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < Math.min(workers, jobs.size()); i++) {
+                threads.add(Thread.ofPlatform()
+                        .daemon()
+                        .name("pgapply-copy-" + (i + 1))
+                        .start(() -> work(waiting, held.name(), copyLsn)));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        RuntimeException failed = failure.get();
+        if (failed != null) {
+            throw failed;
+        }
+        listener.onEvent(new EngineEvent.CopyFinished(jobs.size()));
+    }
+
+    private void work(ConcurrentLinkedQueue<CopyJob> waiting, String snapshot, Lsn copyLsn) {
+        CopyJob job;
+        while (failure.get() == null && (job = waiting.poll()) != null) {
+            try {
+                copy(job, snapshot, copyLsn);
+            } catch (RuntimeException e) {
+                failure.compareAndSet(null, e);
+            }
+        }
+    }
+
+    private void copy(CopyJob job, String snapshot, Lsn copyLsn) {
+        long start = System.nanoTime();
+        Connection source = lease(sourcePool, e -> sides.sourceErrors().translate("connecting for the copy", e), true);
+        Connection target = null;
+        boolean done = false;
+        try {
+            target = lease(targetPool, e -> sides.targetErrors().translate("connecting for the copy", e), false);
+            TableCopier.Copied copied = copy(job, snapshot, copyLsn, source, target);
+            done = true;
+            listener.onEvent(new EngineEvent.TableCopied(
+                    job.table(),
+                    copied.rows(),
+                    copied.bytes(),
+                    Duration.ofNanos(System.nanoTime() - start)));
+        } catch (SQLException e) {
+            throw sides.targetErrors().translate("copying table " + job.table(), e);
+        } finally {
+            release(sourcePool, source, done);
+            if (target != null) {
+                release(targetPool, target, done);
+            }
+        }
+    }
+
+    private TableCopier.Copied copy(CopyJob job, String snapshot, Lsn copyLsn, Connection source, Connection target)
+            throws SQLException {
+        try (Statement statement = target.createStatement()) {
+            statement.execute("BEGIN");
+            // The rest of a killed instance may be about to commit this table: its row is locked until then.
+            Optional<TableStates.TableState> state = states.lock(target, job.table());
+            if (state.isPresent() && state.get().state() == TableStates.State.COPIED) {
+                statement.execute("ROLLBACK");
+                return new TableCopier.Copied(0, 0);
+            }
+            TableCopier copier = new TableCopier(sides.sourceErrors(), sides.targetErrors());
+            TableCopier.Copied copied = copier.copy(
+                    source,
+                    snapshot,
+                    job.copyOut(),
+                    target,
+                    job.copyIn(),
+                    (rows, bytes) -> listener.onEvent(new EngineEvent.CopyProgress(job.table(), rows, bytes)));
+            states.copied(target, job.table(), copyLsn, copied.rows());
+            statement.execute("COMMIT");
+            return copied;
+        }
+    }
+
+    @FunctionalInterface
+    private interface Translation {
+        ApplyException of(SQLException e);
+    }
+
+    private Connection lease(HikariDataSource pool, Translation translation, boolean source) {
+        try {
+            Connection connection = pool.getConnection();
+            busy.add(connection);
+            return connection;
+        } catch (SQLException e) {
+            throw translation.of(e);
+        } catch (SchemaException e) {
+            throw source ? sides.sourceErrors().translate(e) : sides.targetErrors().translate(e);
+        }
+    }
+
+    /// A connection that failed in the middle is not given to the next table.
+    private void release(HikariDataSource pool, Connection connection, boolean clean) {
+        busy.remove(connection);
+        try {
+            if (!clean) {
+                // A polite close would first wait for the COPY to end.
+                connection.abort(Runnable::run);
+                pool.evictConnection(connection);
+            }
+            connection.close();
+        } catch (SQLException e) {
+            // An evicted connection may be broken.
+        }
+    }
+
+    /// Ends a copy under way, from any thread: its connections break, and [#copy] fails.
+    public void abort() {
+        failure.compareAndSet(null, new IllegalStateException("the copy was stopped"));
+        for (Connection connection : busy) {
+            try {
+                connection.abort(Runnable::run);
+            } catch (SQLException e) {
+                // It is gone, as wanted.
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        sourcePool.close();
+        targetPool.close();
+    }
+}

@@ -1,0 +1,239 @@
+package dev.pgapply.apply.target.postgres;
+
+import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.target.ChangeGroup;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.TableName;
+import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.TransactionEvent;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// One try to write a group: queues its statements in source order, tagged with their events, and compares what the
+/// server counted. The object also remembers how far it came, for whoever has to go on after a failure.
+final class GroupAttempt {
+
+    /// A target transaction whose COMMIT is queued.
+    ///
+    /// @param statements how many statements of the round come up to and with the COMMIT
+    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied) {}
+
+    private final PostgresTargetSession session;
+    private final Pipeline pipeline;
+    private final ChangeGroup group;
+    private final EngineListener listener;
+    private final boolean continues;
+
+    private boolean begun;
+    private TransactionEvent.@Nullable Begin current;
+    private int event;
+    private long rows;
+    private long transactions;
+
+    private final List<QueuedCommit> queued = new ArrayList<>();
+    private int committedEvents;
+    private ChangeGroup.Applied committed = ChangeGroup.Applied.NOTHING;
+
+    /// @param open the source transaction that the session has open, which the group then continues
+    /// @param openRows how many of its rows have been written
+    GroupAttempt(
+            PostgresTargetSession session,
+            Pipeline pipeline,
+            ChangeGroup group,
+            TransactionEvent.@Nullable Begin open,
+            long openRows,
+            EngineListener listener) {
+        this.session = session;
+        this.pipeline = pipeline;
+        this.group = group;
+        this.listener = listener;
+        this.continues = open != null;
+        this.begun = continues;
+        this.current = open;
+        this.rows = openRows;
+    }
+
+    /// Writes the group; the transactions that end in it are committed afterwards.
+    void run() throws SQLException {
+        List<TransactionEvent> events = group.events();
+        for (event = 0; event < events.size(); event++) {
+            switch (events.get(event)) {
+                case TransactionEvent.Begin begin -> current = begin;
+                case Change change -> {
+                    begin();
+                    session.queue(change, event);
+                    rows++;
+                }
+                case TransactionEvent.Commit commit -> end(commit);
+                case TransactionEvent.Message ignored -> {}
+                case TransactionEvent.Prepare ignored -> throw twoPhase();
+                case TransactionEvent.CommitPrepared ignored -> throw twoPhase();
+                case TransactionEvent.RollbackPrepared ignored -> throw twoPhase();
+            }
+        }
+        sync();
+    }
+
+    private static IllegalStateException twoPhase() {
+        return new IllegalStateException("two-phase was not asked for");
+    }
+
+    private void begin() throws SQLException {
+        if (!begun) {
+            pipeline.simple("BEGIN");
+            begun = true;
+        }
+    }
+
+    private void end(TransactionEvent.Commit commit) throws SQLException {
+        transactions++;
+        current = null;
+        boolean last = event + 1 == group.complete();
+        if (!last && !group.boundaries()) {
+            return;
+        }
+        if (session.hasDeferredChecks()) {
+            sync();
+            session.checkDeferred();
+        }
+        session.queueProgress(commit.endLsn(), commit.commitTime());
+        int statements = pipeline.simple("COMMIT") + 1;
+        queued.add(new QueuedCommit(
+                statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
+        begun = false;
+        transactions = 0;
+        rows = 0;
+    }
+
+    private void sync() throws SQLException {
+        pipeline.sync();
+        report();
+        queued.forEach(this::count);
+        queued.clear();
+    }
+
+    private void count(QueuedCommit commit) {
+        committedEvents = commit.events();
+        committed = new ChangeGroup.Applied(
+                committed.transactions() + commit.applied().transactions(),
+                committed.rows() + commit.applied().rows(),
+                commit.applied().endLsn());
+    }
+
+    /// Looks for changes whose statements, one or several in a row, met no row.
+    private void report() {
+        int statements = pipeline.executed();
+        int i = 0;
+        while (i < statements) {
+            long tag = pipeline.tag(i);
+            long affected = pipeline.affected(i);
+            i++;
+            while (i < statements && tag != Pipeline.NO_TAG && pipeline.tag(i) == tag) {
+                affected += pipeline.affected(i);
+                i++;
+            }
+            if (affected == 0 && tag != Pipeline.NO_TAG) {
+                missing((int) tag);
+            }
+        }
+    }
+
+    private void missing(int event) {
+        switch (group.events().get(event)) {
+            case Change.Insert insert -> skipped(insert.relation().name(), "insert_suppressed", event);
+            case Change.Update update -> skipped(update.relation().name(), "update_missing", event);
+            case Change.Delete delete -> skipped(delete.relation().name(), "delete_missing", event);
+            default -> {
+                // TRUNCATE counts nothing.
+            }
+        }
+    }
+
+    private void skipped(TableName table, String type, int event) {
+        TransactionEvent.Begin begin = beginOf(event);
+        listener.onEvent(
+                new EngineEvent.ConflictSkipped(table, type, begin == null ? Lsn.INVALID : begin.finalLsn()));
+    }
+
+    private TransactionEvent.@Nullable Begin beginOf(int event) {
+        for (int i = event; i >= 0; i--) {
+            if (group.events().get(i) instanceof TransactionEvent.Begin begin) {
+                return begin;
+            }
+        }
+        return continues ? current : null;
+    }
+
+    /// The source transaction whose rows are written but not committed now; null if there is none.
+    TransactionEvent.@Nullable Begin open() {
+        return begun ? current : null;
+    }
+
+    /// How many rows of [#open] are written.
+    long openRows() {
+        return rows;
+    }
+
+    /// What is committed for certain.
+    ChangeGroup.Applied committed() {
+        return committed;
+    }
+
+    /// How many of the group's events are committed for certain.
+    int committedEvents() {
+        return committedEvents;
+    }
+
+    /// After a failure: a statement that was refused proves that the commits before it have happened.
+    void settle(SQLException failure) {
+        if (failure instanceof PipelineException refused && !refused.connectionLost()) {
+            queued.stream()
+                    .filter(commit -> commit.statements() <= refused.index())
+                    .forEach(this::count);
+        }
+        queued.clear();
+    }
+
+    /// Whether what failed belongs to a transaction that an earlier group began.
+    boolean failedInContinuation() {
+        return continues && committedEvents == 0;
+    }
+
+    /// The change that was refused, or the transaction whose COMMIT was.
+    TargetErrors.@Nullable Place place(SQLException failure) {
+        int at = event;
+        if (failure instanceof PipelineException refused && !refused.connectionLost()) {
+            at = eventAt(refused.index());
+        }
+        at = Math.min(at, group.events().size() - 1);
+        TransactionEvent.Begin begin = beginOf(at);
+        if (begin == null) {
+            return null;
+        }
+        return switch (group.events().get(at)) {
+            case Change.Insert insert -> place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
+            case Change.Update update -> place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
+            case Change.Delete delete -> place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
+            case Change.Truncate truncate -> place(begin, truncate.relations().getFirst().name(), List.of());
+            default -> place(begin, null, List.of());
+        };
+    }
+
+    private static TargetErrors.Place place(
+            TransactionEvent.Begin begin, @Nullable TableName table, List<String> keyColumns) {
+        return new TargetErrors.Place(table, keyColumns, begin.xid(), begin.finalLsn(), begin.commitTime());
+    }
+
+    /// The event of a statement; for a COMMIT the one of the last change before it.
+    private int eventAt(int statement) {
+        for (int i = Math.min(statement, pipeline.executed() - 1); i >= 0; i--) {
+            if (pipeline.tag(i) != Pipeline.NO_TAG) {
+                return (int) pipeline.tag(i);
+            }
+        }
+        return event;
+    }
+}

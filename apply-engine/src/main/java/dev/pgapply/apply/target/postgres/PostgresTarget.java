@@ -1,0 +1,117 @@
+package dev.pgapply.apply.target.postgres;
+
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.TargetEngine;
+import dev.pgapply.apply.target.TargetSession;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.SchemaException;
+import dev.pgapply.schema.postgres.PostgresCatalogReader;
+import dev.pgapply.schema.postgres.PostgresConnector;
+import dev.pgapply.schema.postgres.PostgresSession;
+import dev.pgapply.schema.postgres.SessionProfile;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicReference;
+
+/// A PostgreSQL target, 10 or newer. One object per engine.
+public final class PostgresTarget implements TargetEngine {
+
+    private final Subscription subscription;
+    private final PostgresConnector connector;
+    private final TargetErrors errors;
+    private final InstanceLock lock;
+    /// Set by the opening of a session, read by the opening of the durability connection.
+    private final AtomicReference<ProgressStore> store = new AtomicReference<>();
+
+    public PostgresTarget(Subscription subscription) {
+        this.subscription = subscription;
+        this.connector = new PostgresConnector(subscription.target(), subscription.applicationName());
+        this.errors = new TargetErrors(subscription.target().toString());
+        this.lock = new InstanceLock(subscription.name());
+    }
+
+    public PostgresConnector connector() {
+        return connector;
+    }
+
+    public TargetErrors errors() {
+        return errors;
+    }
+
+    @Override
+    public TargetSession openSession(EngineListener listener) throws InterruptedException {
+        try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
+            PostgresSession session = connector.open(profile(sockets));
+            try {
+                return prepare(session, sockets, listener);
+            } catch (SQLException e) {
+                session.close();
+                throw errors.translate("opening the writing session", e);
+            } catch (RuntimeException | InterruptedException e) {
+                session.close();
+                throw e;
+            }
+        } catch (SchemaException e) {
+            throw errors.translate(e);
+        }
+    }
+
+    private SessionProfile profile(PipelineSockets sockets) {
+        SessionProfile profile = SessionProfile.TARGET_APPLY
+                .with("synchronous_commit", subscription.writer().synchronousCommit() ? "on" : "off")
+                // The planner takes full scans for what it knows nothing of; rows are looked up by key here.
+                .with("enable_seqscan", "off")
+                .with("enable_hashjoin", "off")
+                .with("enable_mergejoin", "off");
+        if (subscription.allowTriggers()) {
+            profile = profile.withTriggersAllowed();
+        }
+        for (var property : sockets.properties().entrySet()) {
+            profile = profile.withDriverProperty(property.getKey(), property.getValue());
+        }
+        return profile;
+    }
+
+    private TargetSession prepare(PostgresSession session, PipelineSockets sockets, EngineListener listener)
+            throws SQLException, InterruptedException {
+        Connection connection = session.connection();
+        if (session.majorVersion() >= 12) {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("SET plan_cache_mode = force_generic_plan");
+            }
+        }
+        lock.acquire(connection);
+        ProgressStore progressStore = ProgressStore.open(connection, subscription.objectName(), subscription.name());
+        store.set(progressStore);
+        Lsn progress = progressStore.read(connection);
+        Pipeline pipeline = Pipeline.take(connection, sockets);
+        return new PostgresTargetSession(
+                connection,
+                pipeline,
+                progressStore,
+                progress,
+                new TargetTables(pipeline, new PostgresCatalogReader(session)),
+                errors,
+                listener);
+    }
+
+    @Override
+    public Durability openDurability() {
+        ProgressStore progressStore = store.get();
+        if (progressStore == null) {
+            throw new IllegalStateException("no session has been opened");
+        }
+        try {
+            return new PostgresDurability(
+                    connector.open(SessionProfile.TARGET_CONTROL).connection(),
+                    progressStore,
+                    subscription.name(),
+                    errors);
+        } catch (SchemaException e) {
+            throw errors.translate(e);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+package dev.pgapply.apply.target.postgres;
+
+import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.ApplyException.TargetLost;
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.ErrorCode;
+import dev.pgapply.apply.target.ChangeGroup;
+import dev.pgapply.apply.target.TargetSession;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.TransactionEvent;
+import dev.pgapply.schema.TableSchema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// Writes changes one by one in source order, all of a group's statements, the progress and the commit in one round
+/// trip. What the server counts is compared afterwards: a statement that met no row is reported and skipped, as
+/// PostgreSQL's own subscriber does.
+///
+/// When the server refuses a statement, nothing of its target transaction remains; the group's transactions are then
+/// applied again, each in a target transaction of its own, up to the one that fails.
+final class PostgresTargetSession implements TargetSession {
+
+    private static final int PG_LSN_OID = 3220;
+    private static final int TIMESTAMPTZ_OID = 1184;
+
+    private final Connection connection;
+    private final Pipeline pipeline;
+    private final ProgressStore progressStore;
+    private final Lsn progress;
+    private final TargetTables tables;
+    private final DeferredUniqueness deferred;
+    private final TargetErrors errors;
+    private final EngineListener listener;
+    private final PreparedSql writeProgress;
+
+    /// The source transaction whose changes have been written but not committed, between two groups.
+    private TransactionEvent.@Nullable Begin open;
+
+    private long openRows;
+
+    PostgresTargetSession(
+            Connection connection,
+            Pipeline pipeline,
+            ProgressStore progressStore,
+            Lsn progress,
+            TargetTables tables,
+            TargetErrors errors,
+            EngineListener listener) {
+        this.connection = connection;
+        this.pipeline = pipeline;
+        this.progressStore = progressStore;
+        this.progress = progress;
+        this.tables = tables;
+        this.deferred = new DeferredUniqueness(pipeline);
+        this.errors = errors;
+        this.listener = listener;
+        this.writeProgress = pipeline.prepare(progressStore.writeSql(), PG_LSN_OID, TIMESTAMPTZ_OID);
+    }
+
+    @Override
+    public Lsn progress() {
+        return progress;
+    }
+
+    @Override
+    public void start(Lsn start) {
+        try {
+            pipeline.simple("BEGIN");
+            pipeline.simple("SET LOCAL synchronous_commit = on");
+            // An origin's progress is written with a commit record, which only a transaction that wrote has.
+            pipeline.simple("SELECT pg_catalog.txid_current()");
+            queueProgress(start, Instant.EPOCH);
+            pipeline.simple("COMMIT");
+            pipeline.sync();
+        } catch (SQLException e) {
+            throw errors.translate("storing the start position", e);
+        }
+    }
+
+    @Override
+    public ChangeGroup.Applied apply(ChangeGroup group) {
+        GroupAttempt attempt = attempt(group);
+        try {
+            run(attempt);
+            return attempt.committed();
+        } catch (SQLException e) {
+            attempt.settle(e);
+            ApplyException meaning = errors.translate("writing", e, attempt.place(e));
+            return oneByOne(group, attempt, meaning, TargetErrors.structureChanged(e));
+        } catch (ApplyException e) {
+            return oneByOne(group, attempt, e, false);
+        }
+    }
+
+    /// If the target's tables have changed since the statements were made, they are made anew; otherwise the failing
+    /// transaction will stand alone.
+    private ChangeGroup.Applied oneByOne(
+            ChangeGroup group, GroupAttempt failed, ApplyException meaning, boolean structureChanged) {
+        rollback(meaning);
+        if (meaning instanceof TargetLost) {
+            throw meaning;
+        }
+        if (structureChanged) {
+            tables.forget();
+        }
+        if (failed.failedInContinuation()) {
+            // What came before in this transaction is rolled back as well, so it has to be received again.
+            throw structureChanged
+                    ? new TargetLost(ErrorCode.TARGET_LOST, String.valueOf(meaning.getMessage()), meaning.hint(), meaning)
+                    : meaning;
+        }
+        int from = failed.committedEvents();
+        List<TransactionEvent> rest = group.events().subList(from, group.events().size());
+        GroupAttempt attempt = attempt(new ChangeGroup(rest, group.complete() - from, true));
+        try {
+            run(attempt);
+        } catch (SQLException e) {
+            attempt.settle(e);
+            ApplyException stop = errors.translate("writing", e, attempt.place(e));
+            rollback(stop);
+            throw stop;
+        } catch (ApplyException e) {
+            rollback(e);
+            throw e;
+        }
+        return new ChangeGroup.Applied(
+                failed.committed().transactions() + attempt.committed().transactions(),
+                failed.committed().rows() + attempt.committed().rows(),
+                failed.committed().endLsn().max(attempt.committed().endLsn()));
+    }
+
+    private GroupAttempt attempt(ChangeGroup group) {
+        return new GroupAttempt(this, pipeline, group, open, openRows, listener);
+    }
+
+    private void run(GroupAttempt attempt) throws SQLException {
+        attempt.run();
+        open = attempt.open();
+        openRows = open == null ? 0 : attempt.openRows();
+    }
+
+    private void rollback(ApplyException meaning) {
+        open = null;
+        openRows = 0;
+        deferred.clear();
+        try {
+            pipeline.reset();
+            pipeline.simple("ROLLBACK");
+            if (!progressStore.resetSql().isEmpty()) {
+                // What the failed transaction set would move progress with the next commit of this session.
+                pipeline.simple(progressStore.resetSql());
+            }
+            pipeline.sync();
+        } catch (SQLException e) {
+            if (!(meaning instanceof TargetLost)) {
+                throw errors.translate("rolling back", e);
+            }
+        }
+    }
+
+    /// Queues a change, tagged with its event.
+    void queue(Change change, int event) throws SQLException {
+        switch (change) {
+            case Change.Insert insert ->
+                deferred.note(tables.writer(insert.relation()), insert.newRow().row())
+                        .insert(insert.newRow(), event);
+            case Change.Update update ->
+                deferred.note(tables.writer(update.relation()), update.newRow().row())
+                        .update(update.oldRow(), update.newRow(), event);
+            case Change.Delete delete -> tables.writer(delete.relation()).delete(delete.oldRow(), event);
+            case Change.Truncate truncate -> {
+                List<TableSchema> named = truncate.relations().stream()
+                        .map(relation -> tables.writer(relation).table())
+                        .toList();
+                PreparedSql statement = pipeline.prepare(RowStatements.truncate(named, truncate.restartIdentity()));
+                pipeline.bind(statement, 0);
+                pipeline.execute(event);
+                pipeline.close(statement);
+            }
+        }
+    }
+
+    /// Queues what must come last before COMMIT.
+    void queueProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+        pipeline.bind(writeProgress, 2);
+        pipeline.parameter(endLsn.toString());
+        pipeline.parameter(ProgressStore.timestamp(commitTime));
+        pipeline.execute(Pipeline.NO_TAG);
+    }
+
+    boolean hasDeferredChecks() {
+        return !deferred.isEmpty();
+    }
+
+    /// What is written must have reached the server.
+    void checkDeferred() throws SQLException {
+        deferred.check();
+    }
+
+    @Override
+    public void close() {
+        abort();
+    }
+
+    @Override
+    public void abort() {
+        pipeline.close();
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            // It is gone, as wanted; the server rolls back what was open.
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package dev.pgapply.it;
+
+import dev.pgapply.apply.Subscription;
+import dev.pgapply.cli.embedded.TableComparison;
+import dev.pgapply.cli.embedded.TableComparison.Result;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.TableName;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Assertions;
+
+/// A source and a target database of one test, with a subscription's name that no other test uses.
+///
+/// ```java
+/// try (Replication replication = Replication.newest()) {
+///     replication.both("CREATE TABLE t (id int PRIMARY KEY)");
+///     try (Launcher run = replication.run()) {
+///         replication.source().execute("INSERT INTO t VALUES (1)");
+///         replication.awaitApplied();
+///         replication.assertIdentical();
+///     }
+/// }
+/// ```
+final class Replication implements AutoCloseable {
+
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final String name = "it_" + ProcessHandle.current().pid() + "_" + COUNT.incrementAndGet();
+    private final TestDatabase source;
+    private final TestDatabase target;
+    private final SubscriptionSetup setup = new SubscriptionSetup();
+
+    private Replication(TestDatabase source, TestDatabase target) {
+        this.source = source;
+        this.target = target;
+    }
+
+    static Replication newest() {
+        return between(TestServers.NEWEST, TestServers.NEWEST);
+    }
+
+    static Replication between(int sourceMajor, int targetMajor) {
+        return of(
+                TestServers.source(sourceMajor).database(),
+                TestServers.target(targetMajor).database());
+    }
+
+    /// Between databases that the test has made itself; they are dropped with this object.
+    static Replication of(TestDatabase source, TestDatabase target) {
+        return new Replication(source, target);
+    }
+
+    /// The subscription's name; slot, origin and publication are `pgapply_` and this.
+    String name() {
+        return name;
+    }
+
+    TestDatabase source() {
+        return source;
+    }
+
+    TestDatabase target() {
+        return target;
+    }
+
+    /// Runs statements on both sides.
+    void both(String... statements) {
+        source.execute(statements);
+        target.execute(statements);
+    }
+
+    /// Changes what the engine will be started with.
+    Replication with(Consumer<SubscriptionSetup> change) {
+        change.accept(setup);
+        return this;
+    }
+
+    Subscription subscription() {
+        return setup.subscription(name, source, target);
+    }
+
+    /// `pgapply run` as a process of its own.
+    Launcher run(String... moreArguments) {
+        List<String> arguments =
+                new ArrayList<>(List.of("run", "--name", name, "--source", source.uri(), "--target", target.uri()));
+        arguments.addAll(Arrays.asList(moreArguments));
+        return Launcher.start(arguments);
+    }
+
+    /// Waits until everything committed on the source so far is applied, durable and confirmed.
+    void awaitApplied() {
+        awaitConfirmed(source.flushLsn());
+    }
+
+    /// Waits until the slot's confirmed position has reached this one.
+    void awaitConfirmed(Lsn lsn) {
+        Await.until("the slot has confirmed " + lsn, () -> confirmed().compareTo(lsn) >= 0);
+    }
+
+    /// The slot's confirmed position; `0/0` as long as there is no slot.
+    Lsn confirmed() {
+        return source.query("SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = 'pgapply_" + name
+                        + "' AND confirmed_flush_lsn IS NOT NULL")
+                .map(Lsn::parse)
+                .orElse(Lsn.INVALID);
+    }
+
+    /// Progress of the replication origin on the target: the source's position that is committed there.
+    Lsn progress() {
+        return target.query("SELECT pg_replication_origin_progress(roname, false) FROM pg_replication_origin "
+                        + "WHERE roname = 'pgapply_" + name
+                        + "' AND pg_replication_origin_progress(roname, false) IS NOT NULL")
+                .map(Lsn::parse)
+                .orElse(Lsn.INVALID);
+    }
+
+    /// Waits until the target has committed everything up to this position, durable or not.
+    void awaitProgress(Lsn lsn) {
+        Await.until("the target's progress has reached " + lsn, () -> progress().compareTo(lsn) >= 0);
+    }
+
+    /// Waits until a query on the target gives this value.
+    void awaitOnTarget(String expected, String sql) {
+        Await.until(expected + " from " + sql, () -> target.query(sql).equals(Optional.of(expected)));
+    }
+
+    /// Fails unless all tables of the source hold the same rows on the target.
+    void assertIdentical(String... tables) {
+        assertIdentical(source, target, tables);
+    }
+
+    /// Fails unless these tables (`name` or `schema.name`; all of the source where none is named) hold the same rows
+    /// on both sides.
+    static void assertIdentical(TestDatabase source, TestDatabase target, String... tables) {
+        List<Result> different = compare(source, target, tables).stream()
+                .filter(result -> !result.identical())
+                .toList();
+        Assertions.assertTrue(
+                different.isEmpty(),
+                () -> String.join("\n", different.stream().map(Result::describe).toList()));
+    }
+
+    static List<Result> compare(TestDatabase source, TestDatabase target, String... tables) {
+        try (Connection left = source.connect();
+                Connection right = target.connect()) {
+            TableComparison comparison = TableComparison.ofPostgres(left, right);
+            if (tables.length == 0) {
+                List<Result> all = comparison.compareAll();
+                Assertions.assertFalse(all.isEmpty(), "the source has no table");
+                return all;
+            }
+            return Arrays.stream(tables)
+                    .map(Replication::tableName)
+                    .map(comparison::compare)
+                    .toList();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static TableName tableName(String text) {
+        int dot = text.indexOf('.');
+        return dot < 0 ? new TableName("public", text) : new TableName(text.substring(0, dot), text.substring(dot + 1));
+    }
+
+    /// Drops both databases, the slot and the origin. What still runs of the engine loses its connections.
+    @Override
+    public void close() {
+        source.close();
+        target.close();
+        // Origins belong to the whole cluster, not to the database.
+        new TestDatabase(target.server(), "postgres")
+                .queryAll(
+                        "SELECT pg_replication_origin_drop(roname) FROM pg_replication_origin WHERE roname = 'pgapply_"
+                                + name + "'");
+    }
+}

@@ -1,0 +1,56 @@
+package dev.pgapply.it;
+
+import dev.pgapply.apply.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/// A [Subscription] in the making: the fields that tests change, each with what most tests want.
+final class SubscriptionSetup {
+
+    List<String> publications = List.of();
+    Optional<String> slot = Optional.empty();
+    boolean failover;
+    Duration slotWait = Duration.ofSeconds(10);
+    boolean copyData = true;
+    Subscription.TargetRows targetRows = Subscription.TargetRows.REFUSE;
+    int tableJobs = 2;
+    Optional<Subscription.Until> until = Optional.empty();
+    Subscription.Binary binary = Subscription.Binary.AUTO;
+    Subscription.Origin origin = Subscription.Origin.ANY;
+    Subscription.Writer writer = defaultWriter();
+    boolean allowTriggers;
+    Duration refreshInterval = Duration.ofSeconds(1);
+    Optional<Duration> retryFor = Optional.empty();
+
+    /// `-Dpgapply.grouping=off` runs all scenarios with the source's transaction boundaries.
+    private static Subscription.Writer defaultWriter() {
+        Subscription.Writer standard = Subscription.Writer.DEFAULT;
+        boolean grouping = !System.getProperty("pgapply.grouping", "auto").equals("off");
+        return new Subscription.Writer(
+                grouping,
+                standard.groupRows(),
+                standard.groupBytes(),
+                standard.groupAge(),
+                standard.synchronousCommit());
+    }
+
+    Subscription subscription(String name, TestDatabase source, TestDatabase target) {
+        return new Subscription(
+                name,
+                source.endpoint(),
+                target.endpoint(),
+                publications,
+                slot,
+                failover,
+                slotWait,
+                new Subscription.Copy(copyData, targetRows, tableJobs),
+                until,
+                binary,
+                origin,
+                writer,
+                allowTriggers,
+                refreshInterval,
+                retryFor);
+    }
+}

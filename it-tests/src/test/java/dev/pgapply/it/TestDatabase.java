@@ -1,0 +1,113 @@
+package dev.pgapply.it;
+
+import dev.pgapply.cli.embedded.PostgresServer;
+import dev.pgapply.cli.embedded.ServerException;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.postgres.PostgresEndpoint;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/// A database that belongs to one test, on a shared server. Everything runs as the superuser.
+record TestDatabase(TestServer server, String name) implements AutoCloseable {
+
+    Connection connect() {
+        return server.connect(name);
+    }
+
+    /// Runs statements on one connection, each in a transaction of its own unless it is a script with its own.
+    void execute(String... statements) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+        } catch (SQLException e) {
+            throw new ServerException(e.getMessage() + " (" + name + ")", e);
+        }
+    }
+
+    /// Runs statements in one transaction.
+    void transaction(String... statements) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+            connection.commit();
+        } catch (SQLException e) {
+            throw new ServerException(e.getMessage() + " (" + name + ")", e);
+        }
+    }
+
+    /// The first column of all rows, as text; `NULL` for SQL's NULL.
+    List<String> queryAll(String sql) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            List<String> values = new ArrayList<>();
+            while (rows.next()) {
+                String value = rows.getString(1);
+                values.add(value == null ? "NULL" : value);
+            }
+            return values;
+        } catch (SQLException e) {
+            throw new ServerException(e.getMessage() + " (" + name + ")", e);
+        }
+    }
+
+    /// The first column of the first row, as text; empty without a row.
+    Optional<String> query(String sql) {
+        return queryAll(sql).stream().findFirst();
+    }
+
+    long count(String table) {
+        return Long.parseLong(query("SELECT count(*) FROM " + table).orElseThrow());
+    }
+
+    /// The end of the WAL that is on disk: at least the end of every transaction committed before this call.
+    Lsn flushLsn() {
+        return Lsn.parse(query("SELECT pg_current_wal_flush_lsn()").orElseThrow());
+    }
+
+    PostgresEndpoint endpoint() {
+        String password = server.password();
+        return new PostgresEndpoint(
+                List.of(new PostgresEndpoint.Host(server.host(), server.port())),
+                name,
+                PostgresServer.SUPERUSER,
+                () -> Optional.of(password).filter(secret -> !secret.isEmpty()),
+                Map.of());
+    }
+
+    /// libpq URI, with the password where one is needed.
+    String uri() {
+        String login = server.password().isEmpty()
+                ? PostgresServer.SUPERUSER
+                : PostgresServer.SUPERUSER + ":" + server.password();
+        return "postgresql://" + login + "@" + server.host() + ":" + server.port() + "/" + name;
+    }
+
+    /// Ends all sessions of the database, drops its slots and itself.
+    @Override
+    public void close() {
+        TestDatabase maintenance = new TestDatabase(server, "postgres");
+        maintenance.execute("UPDATE pg_database SET datallowconn = false WHERE datname = '" + name + "'");
+        Await.until("all sessions of " + name + " have ended", () -> {
+            maintenance.queryAll("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name
+                    + "' AND backend_type <> 'autovacuum worker'");
+            return maintenance
+                    .query("SELECT count(*) FROM pg_stat_activity WHERE datname = '" + name + "'")
+                    .equals(Optional.of("0"));
+        });
+        maintenance.queryAll(
+                "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = '" + name + "'");
+        maintenance.execute("DROP DATABASE " + name);
+    }
+}
