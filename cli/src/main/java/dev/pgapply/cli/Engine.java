@@ -2,23 +2,16 @@ package dev.pgapply.cli;
 
 import dev.pgapply.apply.ApplyException;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.RunResult;
 import dev.pgapply.apply.Subscription;
 
 /// What the command line needs of the engine.
 interface Engine extends AutoCloseable {
 
-    /// Why a run came to its end.
-    enum Result {
-        /// `--until` is applied and durable.
-        UNTIL_REACHED,
-        /// [#close] was called.
-        STOPPED
-    }
-
     /// Copies and applies until the position is reached or the engine is closed.
     ///
     /// @throws ApplyException if it cannot go on
-    Result run() throws InterruptedException;
+    RunResult run() throws InterruptedException;
 
     /// Asks [#run] to come to its end, from any thread, any number of times, also before it has begun.
     @Override

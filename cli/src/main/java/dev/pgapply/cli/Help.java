@@ -15,7 +15,9 @@ final class Help {
         StringBuilder text = new StringBuilder();
         for (Group group : Group.values()) {
             text.append('\n').append(group.title()).append(":\n");
-            Options.all().stream().filter(option -> option.group() == group).forEach(option -> text.append(line(option)));
+            Options.all().stream()
+                    .filter(option -> option.group() == group)
+                    .forEach(option -> text.append(line(option)));
         }
         return text.append(entry("  -h, --help", "show this text")).toString();
     }

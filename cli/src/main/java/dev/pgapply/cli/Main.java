@@ -1,5 +1,9 @@
 package dev.pgapply.cli;
 
+import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.RunResult;
+import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.engine.ApplyEngine;
 import dev.pgapply.cli.connection.ProcessEnvironment;
 import dev.pgapply.cli.output.Console;
 import java.io.IOException;
@@ -20,12 +24,24 @@ public final class Main {
         PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
         PrintWriter err = new PrintWriter(System.err, false, System.err.charset());
         Console console = new Console(err, InstantSource.system(), isTerminal());
-        Engine.Factory engines = (subscription, listener) -> {
-            throw new IllegalStateException("the engine is not wired yet");
-        };
-        int exitCode = new Program(ProcessEnvironment.ofThisProcess(), out, console, engines).execute(arguments);
+        int exitCode = new Program(ProcessEnvironment.ofThisProcess(), out, console, Main::engine).execute(arguments);
         out.flush();
         System.exit(exitCode);
+    }
+
+    private static Engine engine(Subscription subscription, EngineListener listener) {
+        ApplyEngine engine = new ApplyEngine(subscription, listener);
+        return new Engine() {
+            @Override
+            public RunResult run() throws InterruptedException {
+                return engine.run();
+            }
+
+            @Override
+            public void close() {
+                engine.close();
+            }
+        };
     }
 
     // Java tells it of standard input and output only; where Linux cannot be asked, nothing is redrawn.

@@ -31,7 +31,8 @@ final class Program {
 
     Program(ProcessEnvironment environment, PrintWriter out, Console console, Engine.Factory engines) {
         this.console = console;
-        CommandSpec root = CommandSpec.wrapWithoutInspection((Runnable) this::noVerb).name("pgapply");
+        CommandSpec root =
+                CommandSpec.wrapWithoutInspection((Runnable) this::noVerb).name("pgapply");
         root.addOption(OptionSpec.builder("-h", "--help")
                 .usageHelp(true)
                 .description("show this text; pgapply VERB --help shows a verb's options")
@@ -69,7 +70,8 @@ final class Program {
     }
 
     private void noVerb() {
-        throw new UsageException("a verb is needed: " + String.join(", ", verbs()), "pgapply --help shows what they do.");
+        throw new UsageException(
+                "a verb is needed: " + String.join(", ", verbs()), "pgapply --help shows what they do.");
     }
 
     private Set<String> verbs() {
@@ -80,7 +82,8 @@ final class Program {
         return switch (failure) {
             case UnmatchedArgumentException unmatched ->
                 unmatched(unmatched.getUnmatched().getFirst(), unmatched.getCommandLine());
-            case MissingParameterException missing when missing.getMissing().getFirst() instanceof OptionSpec option ->
+            case MissingParameterException missing
+            when missing.getMissing().getFirst() instanceof OptionSpec option ->
                 option.longestName() + " needs a value";
             default -> "the command line cannot be understood";
         };

@@ -1,6 +1,5 @@
 package dev.pgapply.cli;
 
-import dev.pgapply.apply.ApplyException;
 import dev.pgapply.apply.ApplyException.SourceLost;
 import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.cli.connection.ProcessEnvironment;
@@ -122,8 +121,9 @@ final class RunCommand implements Callable<Integer> {
         }
         spec.addOption(OptionSpec.builder("-h", "--help").usageHelp(true).build());
         spec.usageMessage()
-                .description("Copies the tables that are not copied yet, then applies every committed transaction of the"
-                        + " source to the target. Started again, it resumes where it was.%n")
+                .description(
+                        "Copies the tables that are not copied yet, then applies every committed transaction of the"
+                                + " source to the target. Started again, it resumes where it was.%n")
                 .customSynopsis("pgapply run --source URI --target URI [OPTION]...")
                 .footer(
                         "",

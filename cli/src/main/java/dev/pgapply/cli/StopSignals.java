@@ -41,8 +41,7 @@ final class StopSignals {
 
     /// Takes over both signals of this JVM. They keep their usual meaning where the JVM does not allow that.
     static StopSignals install(Console console) {
-        StopSignals signals =
-                new StopSignals(console, PATIENCE, Runtime.getRuntime()::halt);
+        StopSignals signals = new StopSignals(console, PATIENCE, Runtime.getRuntime()::halt);
         SIGNALS.forEach(signals::handle);
         return signals;
     }

@@ -55,7 +55,8 @@ final class VersionCommand implements Callable<Integer> {
     }
 
     private static String json() {
-        String majors = IntStream.rangeClosed(OLDEST, NEWEST).mapToObj(String::valueOf).collect(Collectors.joining(","));
+        String majors =
+                IntStream.rangeClosed(OLDEST, NEWEST).mapToObj(String::valueOf).collect(Collectors.joining(","));
         return String.format(
                 Locale.ROOT,
                 "{\"version\":%s,\"java\":%s,\"pgjdbc\":%s,\"source_versions\":[%s],\"target_versions\":[%s]}",
@@ -92,7 +93,8 @@ final class VersionCommand implements Callable<Integer> {
                 .usageHelp(true)
                 .description("show this text")
                 .build());
-        spec.usageMessage().description("Shows the versions of pgapply, Java and the driver, and of the servers it knows.");
+        spec.usageMessage()
+                .description("Shows the versions of pgapply, Java and the driver, and of the servers it knows.");
         return spec;
     }
 }

@@ -85,6 +85,21 @@ final class Replication implements AutoCloseable {
         return setup.subscription(name, source, target);
     }
 
+    /// The engine on a thread of this JVM.
+    EngineRun engine() {
+        return new EngineRun(subscription());
+    }
+
+    /// Runs the engine until everything committed on the source so far is applied.
+    void applyUntilNow() {
+        setup.until = Optional.of(new Subscription.Until.Now());
+        try (EngineRun run = engine()) {
+            run.awaitUntil();
+        } finally {
+            setup.until = Optional.empty();
+        }
+    }
+
     /// `pgapply run` as a process of its own.
     Launcher run(String... moreArguments) {
         List<String> arguments =

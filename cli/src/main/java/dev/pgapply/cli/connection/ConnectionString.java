@@ -10,7 +10,8 @@ import java.util.Optional;
 /// Understands every way in which PostgreSQL users write down a database: `postgresql://` and `postgres://` URIs, key
 /// words with values, `service=name`, and the driver's `jdbc:` URLs.
 ///
-/// What the string leaves open comes from its service, then, for the source only, from the `PG*` variables (there are two
+/// What the string leaves open comes from its service, then, for the source only, from the `PG*` variables (there are
+/// two
 /// databases and one environment), then from `libpq`'s defaults. `.pgpass` and the service files serve both sides.
 public final class ConnectionString {
 
@@ -39,7 +40,7 @@ public final class ConnectionString {
 
     /// A connection string that was understood.
     ///
-    /// @param passwordInText the string holds the password itself, which others can see when it stands on a command line
+    /// @param passwordInText the string holds the password itself: others can see it on a command line
     /// @param warnings what has no effect, each a sentence without values
     public record Resolved(PostgresEndpoint endpoint, boolean passwordInText, List<String> warnings) {}
 
@@ -54,8 +55,8 @@ public final class ConnectionString {
         boolean passwordInText = given.get(Keyword.PASSWORD).isPresent();
         given.get(Keyword.SERVICE)
                 .or(() -> side == Side.SOURCE ? environment.variable("PGSERVICE") : Optional.empty())
-                .ifPresent(service ->
-                        given.fill(ServiceFile.find(service, given.get(Keyword.SERVICEFILE), environment)));
+                .ifPresent(
+                        service -> given.fill(ServiceFile.find(service, given.get(Keyword.SERVICEFILE), environment)));
         if (side == Side.SOURCE) {
             fillFromVariables(given, environment);
         }
@@ -120,8 +121,7 @@ public final class ConnectionString {
                 asWritten,
                 database,
                 user);
-        return new PostgresEndpoint(
-                hosts, database, user, password, DriverProperties.of(given, environment.home()));
+        return new PostgresEndpoint(hosts, database, user, password, DriverProperties.of(given, environment.home()));
     }
 
     private boolean verifiesName() {

@@ -83,7 +83,8 @@ final class DriverProperties {
         }
     }
 
-    // libpq waits for ever unless it is told otherwise, and never less than two seconds; the driver's ten stay the default.
+    // libpq waits for ever unless it is told otherwise, and never less than two seconds; the driver's ten stay the
+    // default.
     private void connectTimeout() {
         given.get(Keyword.CONNECT_TIMEOUT).ifPresent(text -> {
             try {
@@ -113,8 +114,7 @@ final class DriverProperties {
         }
         root.ifPresent(file -> properties.put("sslrootcert", file));
         boolean verifiable = root.isPresent() || Files.exists(sslFolder.resolve("root.crt"));
-        mode.ifPresent(value -> properties.put(
-                "sslmode", value.equals("require") && verifiable ? "verify-ca" : value));
+        mode.ifPresent(value -> properties.put("sslmode", value.equals("require") && verifiable ? "verify-ca" : value));
     }
 
     private void clientCertificate() {
@@ -124,8 +124,7 @@ final class DriverProperties {
                 .or(() -> Files.exists(defaultKey) ? Optional.of(defaultKey.toString()) : Optional.empty());
         key.ifPresent(file -> {
             properties.put("sslkey", file);
-            pemAlgorithm(Path.of(file))
-                    .ifPresent(algorithm -> properties.put("pemKeyAlgorithm", algorithm));
+            pemAlgorithm(Path.of(file)).ifPresent(algorithm -> properties.put("pemKeyAlgorithm", algorithm));
         });
     }
 
@@ -160,7 +159,8 @@ final class DriverProperties {
         try {
             return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            throw new ConnectionException("the client key " + file + " cannot be read: " + e.getClass().getSimpleName());
+            throw new ConnectionException("the client key " + file + " cannot be read: "
+                    + e.getClass().getSimpleName());
         }
     }
 

@@ -58,7 +58,8 @@ final class Given {
 
     /// After a password even a name is not repeated: an unquoted `=` or `&` in the password makes a name of its rest.
     ConnectionException unknown(String name, Collection<String> known) {
-        boolean repeatable = PLAIN_NAME.matcher(name).matches() && get(Keyword.PASSWORD).isEmpty();
+        boolean repeatable =
+                PLAIN_NAME.matcher(name).matches() && get(Keyword.PASSWORD).isEmpty();
         String which = repeatable ? "unknown parameter " + name : "parameter number " + named + " is unknown";
         return new ConnectionException(which + "; did you mean " + Nearest.to(name, known) + "?");
     }

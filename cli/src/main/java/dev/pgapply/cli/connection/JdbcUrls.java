@@ -15,8 +15,7 @@ import java.util.stream.Stream;
 /// left out with a warning, since pgapply pins what its sessions depend on.
 final class JdbcUrls {
 
-    private static final Set<String> PASSED_ON = words(
-            """
+    private static final Set<String> PASSED_ON = words("""
             ssl sslmode sslcert sslkey sslrootcert sslfactory sslfactoryarg sslhostnameverifier sslpasswordcallback
             sslNegotiation sslResponseTimeout pemKeyAlgorithm channelBinding requireAuth scramMaxIterations
             authenticationPluginClassName connectTimeout loginTimeout cancelSignalTimeout hostRecheckSeconds
@@ -25,8 +24,7 @@ final class JdbcUrls {
             jaasApplicationName jaasLogin kerberosServerName sspiServiceClass useSpnego options
             """);
 
-    private static final Set<String> WITHOUT_EFFECT = words(
-            """
+    private static final Set<String> WITHOUT_EFFECT = words("""
             adaptiveFetch adaptiveFetchMaximum adaptiveFetchMinimum allowEncodingChanges assumeMinServerVersion autosave
             binaryTransfer binaryTransferDisable binaryTransferEnable classLoaderStrategy cleanupSavepoints
             connectExecutor connectExecutorArg convertBooleanToNumeric currentSchema databaseMetadataCacheFields

@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
 
 /// The connection parameters of `libpq`, with the environment variable of each.
 ///
-/// @see <a href="https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS">Parameter Key Words</a>
+/// @see <a href="https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS">Parameter Key
+/// Words</a>
 enum Keyword {
     HOST("PGHOST", new Own()),
     HOSTADDR("PGHOSTADDR", new Own()),
@@ -48,7 +49,8 @@ enum Keyword {
     REQUIRE_AUTH("PGREQUIREAUTH", new Passed("requireAuth", List.of())),
     SSLNEGOTIATION("PGSSLNEGOTIATION", new Passed("sslNegotiation", List.of("postgres", "direct"))),
     KEEPALIVES("", new Mapped("tcpKeepAlive", Map.of("0", "false", "1", "true"))),
-    LOAD_BALANCE_HOSTS("PGLOADBALANCEHOSTS", new Mapped("loadBalanceHosts", Map.of("disable", "false", "random", "true"))),
+    LOAD_BALANCE_HOSTS(
+            "PGLOADBALANCEHOSTS", new Mapped("loadBalanceHosts", Map.of("disable", "false", "random", "true"))),
     TARGET_SESSION_ATTRS(
             "PGTARGETSESSIONATTRS",
             new Mapped(

@@ -2,7 +2,9 @@ package dev.pgapply.cli.connection;
 
 /// Reads `host=db1 dbname=app password='it''s'` with the quoting of `libpq`.
 ///
-/// @see <a href="https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-KEYWORD-VALUE">Keyword/Value Connection Strings</a>
+/// @see <a
+/// href="https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-KEYWORD-VALUE">Keyword/Value
+/// Connection Strings</a>
 final class KeywordStrings {
 
     private final String text;

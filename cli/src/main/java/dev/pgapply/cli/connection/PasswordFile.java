@@ -16,7 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A `.pgpass` file: lines of `host:port:database:user:password`, the first that fits is taken. As in `libpq`, a file that
+/// A `.pgpass` file: lines of `host:port:database:user:password`, the first that fits is taken. As in `libpq`, a file
+/// that
 /// others may read is left aside with a warning.
 ///
 /// @see <a href="https://www.postgresql.org/docs/current/libpq-pgpass.html">The Password File</a>
@@ -94,11 +95,14 @@ final class PasswordFile {
         try {
             // Not readAllLines: one byte that is not UTF-8 must not hide every other entry.
             String content = new String(Files.readAllBytes(path), StandardCharsets.UTF_8);
-            content.lines().filter(line -> !line.startsWith("#")).map(PasswordFile::fields).forEach(fields -> {
-                if (fields.size() >= FIELDS) {
-                    entries.add(fields);
-                }
-            });
+            content.lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .map(PasswordFile::fields)
+                    .forEach(fields -> {
+                        if (fields.size() >= FIELDS) {
+                            entries.add(fields);
+                        }
+                    });
         } catch (IOException e) {
             warn(e.getClass().getSimpleName());
         }

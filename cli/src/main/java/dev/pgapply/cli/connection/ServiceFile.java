@@ -19,13 +19,17 @@ final class ServiceFile {
     ///
     /// @throws ConnectionException if no file has the service, or the section cannot be read
     static Given find(String service, Optional<String> file, ProcessEnvironment environment) {
-        Optional<Path> named = file.or(() -> environment.variable("PGSERVICEFILE")).map(Path::of);
+        Optional<Path> named =
+                file.or(() -> environment.variable("PGSERVICEFILE")).map(Path::of);
         if (named.isPresent() && !Files.exists(named.get())) {
             throw new ConnectionException("service file " + named.get() + " does not exist");
         }
         List<Path> places = new ArrayList<>();
         places.add(named.orElse(environment.home().resolve(".pg_service.conf")));
-        environment.variable("PGSYSCONFDIR").map(Path::of).ifPresent(folder -> places.add(folder.resolve("pg_service.conf")));
+        environment
+                .variable("PGSYSCONFDIR")
+                .map(Path::of)
+                .ifPresent(folder -> places.add(folder.resolve("pg_service.conf")));
         for (Path place : places) {
             if (Files.exists(place)) {
                 Optional<Given> section = section(service, place);
@@ -34,7 +38,8 @@ final class ServiceFile {
                 }
             }
         }
-        throw new ConnectionException("no definition of the service in " + String.join(", ", places.stream().map(Path::toString).toList()));
+        throw new ConnectionException("no definition of the service in "
+                + String.join(", ", places.stream().map(Path::toString).toList()));
     }
 
     private static Optional<Given> section(String service, Path file) {
@@ -79,7 +84,8 @@ final class ServiceFile {
         try {
             return Files.readAllLines(file);
         } catch (IOException e) {
-            throw new ConnectionException("service file " + file + " cannot be read: " + e.getClass().getSimpleName());
+            throw new ConnectionException(
+                    "service file " + file + " cannot be read: " + e.getClass().getSimpleName());
         }
     }
 }

@@ -93,7 +93,8 @@ final class Uris {
             int equals = parameter.indexOf('=');
             if (equals < 1 || parameter.indexOf('=', equals + 1) >= 0) {
                 throw new ConnectionException(
-                        "a parameter behind ? is not of the form name=value", "Write = inside a value as %3D, & as %26.");
+                        "a parameter behind ? is not of the form name=value",
+                        "Write = inside a value as %3D, & as %26.");
             }
             String name = decode(parameter.substring(0, equals));
             String value = decode(parameter.substring(equals + 1));

@@ -13,8 +13,9 @@ import org.slf4j.event.Level;
 /// threads; what is written is flushed at once.
 public final class Console {
 
-    private static final DateTimeFormatter TIME =
-            DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern(
+                    "uuuu-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
 
     /// Carriage return, then "erase to the end of the line".
     private static final String ERASE = "\r\u001b[K";

@@ -132,8 +132,14 @@ public final class ProgressLines implements EngineListener {
     private void copyStarted(CopyStarted event, Instant now) {
         copy.start(event, now);
         startInterval(now);
-        long rows = event.tables().stream().mapToLong(TablePlan::estimatedRows).filter(n -> n > 0).sum();
-        long bytes = event.tables().stream().mapToLong(TablePlan::estimatedBytes).filter(n -> n > 0).sum();
+        long rows = event.tables().stream()
+                .mapToLong(TablePlan::estimatedRows)
+                .filter(n -> n > 0)
+                .sum();
+        long bytes = event.tables().stream()
+                .mapToLong(TablePlan::estimatedBytes)
+                .filter(n -> n > 0)
+                .sum();
         console.log(
                 Level.INFO,
                 "copy: " + Quantity.ofCount(event.tables().size(), "table") + ", about " + Quantity.ofCount(rows, "row")

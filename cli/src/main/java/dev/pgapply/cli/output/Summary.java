@@ -10,8 +10,7 @@ final class Summary {
 
     private Summary() {}
 
-    static String of(
-            CopyMeter copy, StreamMeter stream, Map<String, Long> conflicts, Duration elapsed, Instant now) {
+    static String of(CopyMeter copy, StreamMeter stream, Map<String, Long> conflicts, Duration elapsed, Instant now) {
         StringBuilder text = new StringBuilder("summary after ").append(Quantity.ofDuration(elapsed));
         if (stream.confirmed().isValid()) {
             text.append(", confirmed up to ").append(stream.confirmed());

@@ -28,7 +28,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /// A YAML file of settings: every value as text with its line, keys checked, `${NAME}` replaced from the environment.
 ///
-/// Only the structure is taken from YAML: a value is what is written, so that `on`, `64MB` and `0/16B3748` mean the same
+/// Only the structure is taken from YAML: a value is what is written, so that `on`, `64MB` and `0/16B3748` mean the
+/// same
 /// here as in a flag.
 final class ConfigFile {
 
@@ -58,9 +59,8 @@ final class ConfigFile {
         try {
             return parse(Files.readString(file, StandardCharsets.UTF_8), file.toString(), variables);
         } catch (IOException e) {
-            throw new UsageException(
-                    "the configuration file " + file + " cannot be read: "
-                            + e.getClass().getSimpleName());
+            throw new UsageException("the configuration file " + file + " cannot be read: "
+                    + e.getClass().getSimpleName());
         }
     }
 
@@ -174,7 +174,11 @@ final class ConfigFile {
     }
 
     private String where(Node node) {
-        return name + node.getStartMark().map(Mark::getLine).map(line -> ", line " + (line + 1)).orElse("");
+        return name
+                + node.getStartMark()
+                        .map(Mark::getLine)
+                        .map(line -> ", line " + (line + 1))
+                        .orElse("");
     }
 
     private static Map<String, String> topLevelKeys() {

@@ -66,16 +66,14 @@ public record Job(Subscription subscription, List<String> warnings) {
 
     private static PostgresEndpoint endpoint(
             Settings settings, Side side, ProcessEnvironment environment, List<String> warnings) {
-        Option<String> option =
-                switch (side) {
-                    case SOURCE -> Options.SOURCE;
-                    case TARGET -> Options.TARGET;
-                };
-        String passwordKey =
-                switch (side) {
-                    case SOURCE -> ConfigFile.SOURCE_PASSWORD_FILE;
-                    case TARGET -> ConfigFile.TARGET_PASSWORD_FILE;
-                };
+        Option<String> option = switch (side) {
+            case SOURCE -> Options.SOURCE;
+            case TARGET -> Options.TARGET;
+        };
+        String passwordKey = switch (side) {
+            case SOURCE -> ConfigFile.SOURCE_PASSWORD_FILE;
+            case TARGET -> ConfigFile.TARGET_PASSWORD_FILE;
+        };
         Optional<Path> passwordFile = settings.findPath(passwordKey);
         passwordFile.filter(file -> !Files.isReadable(file)).ifPresent(file -> {
             throw new UsageException(passwordKey + ": " + file + " cannot be read");
@@ -105,6 +103,7 @@ public record Job(Subscription subscription, List<String> warnings) {
         }
         throw new UsageException(
                 "no " + option.flatKey() + " is given",
-                "Use " + option.flag() + ", " + option.variable() + ", or " + option.key() + " in the configuration file.");
+                "Use " + option.flag() + ", " + option.variable() + ", or " + option.key()
+                        + " in the configuration file.");
     }
 }

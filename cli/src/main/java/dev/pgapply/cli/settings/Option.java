@@ -56,8 +56,7 @@ public record Option<T>(
 
     static <T> Option<T> of(
             String flag, Group group, String label, String description, String fallback, Function<String, T> reader) {
-        return new Option<>(
-                flag, snake(flag), variable(flag), Kind.VALUE, group, label, description, fallback, reader);
+        return new Option<>(flag, snake(flag), variable(flag), Kind.VALUE, group, label, description, fallback, reader);
     }
 
     Option<T> inFile(String otherKey) {

@@ -32,7 +32,12 @@ public final class Options {
             matching("[a-z0-9_]{1,50}", "1 to 50 lower-case letters, digits and underscores"));
 
     static final Option<String> SOURCE = Option.of(
-                    "--source", Group.JOB, "URI", "database to read: postgresql://…, 'host=…', service=…, jdbc:…", "", Function.identity())
+                    "--source",
+                    Group.JOB,
+                    "URI",
+                    "database to read: postgresql://…, 'host=…', service=…, jdbc:…",
+                    "",
+                    Function.identity())
             .inFile("source.url")
             .inEnvironment("PGAPPLY_SOURCE_URI");
 
@@ -61,7 +66,7 @@ public final class Options {
             .inFile("source.slot");
 
     static final Option<Boolean> FAILOVER =
-            toggle("--failover", Group.SOURCE, "make the slot one that fails over to standbys (source 17 or newer)");
+            toggle("--failover", Group.SOURCE, "make the slot one that fails over to standbys (17 or newer)");
 
     static final Option<Duration> SLOT_WAIT = Option.of(
             "--slot-wait",
@@ -75,7 +80,7 @@ public final class Options {
             "--origin",
             Group.SOURCE,
             "any|none",
-            "none: leave out what the source itself got by replication (source 16 or newer)",
+            "none: leave out what the source got by replication (16 or newer)",
             "any",
             constant(Origin.class));
 
@@ -146,7 +151,7 @@ public final class Options {
             Group.WRITER,
             "SIZE",
             "most bytes of a group",
-            Quantity.ofBytes(Writer.DEFAULT.groupBytes()).replace(".0 ", ""),
+            (Writer.DEFAULT.groupBytes() >> 20) + "MB",
             Options::positiveBytes);
 
     static final Option<Duration> GROUP_AGE = Option.of(
@@ -218,7 +223,8 @@ public final class Options {
 
     private static <E extends Enum<E>> Function<String, E> constant(Class<E> type) {
         Map<String, E> words = new LinkedHashMap<>();
-        Arrays.stream(type.getEnumConstants()).forEach(value -> words.put(value.name().toLowerCase(Locale.ROOT), value));
+        Arrays.stream(type.getEnumConstants())
+                .forEach(value -> words.put(value.name().toLowerCase(Locale.ROOT), value));
         return choice(words, "one of " + String.join(", ", words.keySet()));
     }
 

@@ -55,8 +55,7 @@ public final class Settings {
         Optional<Path> file = Optional.ofNullable(settings.get(Options.CONFIG.key()))
                 .map(setting -> Path.of(setting.values().getLast()));
         file.ifPresent(path -> ConfigFile.read(path, variables)
-                .forEach((key, entry) ->
-                        settings.putIfAbsent(key, new Setting(entry.values(), entry.where(), false))));
+                .forEach((key, entry) -> settings.putIfAbsent(key, new Setting(entry.values(), entry.where(), false))));
         return new Settings(settings, file);
     }
 
@@ -64,8 +63,8 @@ public final class Settings {
         Set<String> known = Options.all().stream().map(Option::variable).collect(Collectors.toSet());
         for (String variable : variables.keySet()) {
             if (variable.startsWith(PREFIX) && !known.contains(variable) && !OF_THE_LAUNCHER.contains(variable)) {
-                throw new UsageException(
-                        "unknown environment variable " + variable + "; did you mean " + Nearest.to(variable, known) + "?");
+                throw new UsageException("unknown environment variable " + variable + "; did you mean "
+                        + Nearest.to(variable, known) + "?");
             }
         }
     }
@@ -97,7 +96,9 @@ public final class Settings {
         }
         List<T> values = new ArrayList<>();
         for (String item : setting.values()) {
-            Stream.of(item.split(",", -1)).map(String::strip).forEach(text -> values.add(read(option, text, setting.where())));
+            Stream.of(item.split(",", -1))
+                    .map(String::strip)
+                    .forEach(text -> values.add(read(option, text, setting.where())));
         }
         return values;
     }

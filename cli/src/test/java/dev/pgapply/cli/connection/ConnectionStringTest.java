@@ -133,10 +133,12 @@ class ConnectionStringTest {
             keepalives_idle=0 sslsni=1           |
             """)
     void parametersBecomeTheDriversProperties(String parameters, String expected) {
-        Map<String, String> properties = new TreeMap<>(resolve("host=db1 " + parameters).parameters());
+        Map<String, String> properties =
+                new TreeMap<>(resolve("host=db1 " + parameters).parameters());
         assertEquals("true", properties.remove("tcpKeepAlive"));
         StringBuilder text = new StringBuilder();
-        properties.forEach((name, value) -> text.append(' ').append(name).append('=').append(value));
+        properties.forEach(
+                (name, value) -> text.append(' ').append(name).append('=').append(value));
         assertEquals(expected == null ? "" : expected, text.toString().strip());
     }
 
@@ -163,7 +165,8 @@ class ConnectionStringTest {
     void theSslFolderOfTheUserIsUsedAsPsqlDoes() throws IOException {
         Path folder = Files.createDirectory(home.resolve(".postgresql"));
         Files.writeString(folder.resolve("root.crt"), "x");
-        Files.writeString(folder.resolve("postgresql.key"), "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49\n");
+        Files.writeString(
+                folder.resolve("postgresql.key"), "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49\n");
         Map<String, String> properties = resolve("host=db1 sslmode=require").parameters();
         assertEquals("verify-ca", properties.get("sslmode"));
         assertEquals(folder.resolve("postgresql.key").toString(), properties.get("sslkey"));
@@ -173,8 +176,7 @@ class ConnectionStringTest {
     @Test
     void aKeyThatTheDriverCannotReadIsRefusedWithTheConversion() throws IOException {
         Path key = Files.writeString(home.resolve("client.key"), "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n");
-        ConnectionException refused =
-                assertThrows(ConnectionException.class, () -> resolve("host=db1 sslkey=" + key));
+        ConnectionException refused = assertThrows(ConnectionException.class, () -> resolve("host=db1 sslkey=" + key));
         assertTrue(refused.hint().contains("openssl pkcs8"), refused.hint());
     }
 
@@ -218,8 +220,11 @@ class ConnectionStringTest {
     @Test
     void anAddressOfTheEnvironmentDoesNotJoinAHostOfTheString() {
         variables.put("PGHOSTADDR", "10.0.0.9");
-        assertEquals("os@db1:5432/os", resolve(Side.SOURCE, "host=db1").endpoint().toString());
-        assertEquals("os@10.0.0.9:5432/x", resolve(Side.SOURCE, "dbname=x").endpoint().toString());
+        assertEquals(
+                "os@db1:5432/os", resolve(Side.SOURCE, "host=db1").endpoint().toString());
+        assertEquals(
+                "os@10.0.0.9:5432/x",
+                resolve(Side.SOURCE, "dbname=x").endpoint().toString());
     }
 
     @Test
@@ -238,7 +243,8 @@ class ConnectionStringTest {
                 host=wrong
                 """);
         variables.putAll(Map.of("PGSERVICEFILE", file.toString(), "PGHOST", "env1", "PGUSER", "envuser"));
-        PostgresEndpoint source = resolve(Side.SOURCE, "service=app dbname=given").endpoint();
+        PostgresEndpoint source =
+                resolve(Side.SOURCE, "service=app dbname=given").endpoint();
         assertEquals("envuser@svc1:7000/given", source.toString());
         assertEquals(Optional.of("svcpw"), source.password().get());
         PostgresEndpoint target = resolve(Side.TARGET, "service=app").endpoint();
@@ -277,7 +283,6 @@ class ConnectionStringTest {
     }
 
     private Resolved resolve(Side side, String text) {
-        return ConnectionString.resolve(
-                text, side, new ProcessEnvironment(variables, home, "os"), Optional.empty());
+        return ConnectionString.resolve(text, side, new ProcessEnvironment(variables, home, "os"), Optional.empty());
     }
 }

@@ -77,8 +77,7 @@ class PasswordTest {
     @ParameterizedTest
     @ValueSource(strings = {"rw-r-----", "rw----r--", "rw-rw-rw-"})
     void aFileThatOthersMayReadIsLeftAside(String permissions) throws IOException {
-        Files.setPosixFilePermissions(
-                passwordFile("*:*:*:*:wrong"), PosixFilePermissions.fromString(permissions));
+        Files.setPosixFilePermissions(passwordFile("*:*:*:*:wrong"), PosixFilePermissions.fromString(permissions));
         assertEquals(
                 Optional.empty(), endpoint(Side.SOURCE, "host=db1").password().get());
     }
@@ -152,8 +151,8 @@ class PasswordTest {
     void noTextOfTheResultShowsThePassword() {
         variables.put("PGPASSWORD", ODD);
         Resolved resolved = resolve(Side.SOURCE, "postgresql://app:s3cr3t@db1/app");
-        String shown = resolved + " " + resolved.endpoint() + " " + resolved.endpoint().password() + " "
-                + resolved.endpoint().parameters() + environment();
+        String shown = resolved + " " + resolved.endpoint() + " "
+                + resolved.endpoint().password() + " " + resolved.endpoint().parameters() + environment();
         assertFalse(shown.contains("s3cr3t") || shown.contains(ODD), shown);
     }
 

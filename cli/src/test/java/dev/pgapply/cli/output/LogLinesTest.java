@@ -37,6 +37,8 @@ class LogLinesTest {
     private void assertWritten(String... lines) {
         assertEquals(
                 String.join("\n", lines),
-                written.toString().replaceAll("(?m)^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z ", "").strip());
+                written.toString()
+                        .replaceAll("(?m)^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z ", "")
+                        .strip());
     }
 }

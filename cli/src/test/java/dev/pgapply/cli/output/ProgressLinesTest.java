@@ -50,8 +50,7 @@ class ProgressLinesTest {
         lines.onEvent(new TableCopied(ORDERS, 1_200_000, 120L << 20, Duration.ofMillis(6_200)));
         lines.onEvent(new TableCopied(ITEMS, 7, 300, Duration.ofMillis(12)));
         lines.onEvent(new CopyFinished(2));
-        assertLines(
-                """
+        assertLines("""
                 05.000Z INFO  connected: source PostgreSQL 18.6, target PostgreSQL 17.11
                 05.000Z INFO  copy: 2 tables, about 1,200,000 rows, 100 MB, as of 0/1000
                 11.000Z INFO  copy: 49 %, 0 of 2 tables, 600,000 rows, 60.0 MB, 10.0 MB/s, 6.0 s left
@@ -79,8 +78,7 @@ class ProgressLinesTest {
         lines.tick();
         after(Duration.ofSeconds(3));
         lines.tick();
-        assertLines(
-                """
+        assertLines("""
                 05.000Z INFO  streaming from 0/1000
                 10.000Z INFO  applied up to 0/101000: 20 transactions/s, 500 rows/s, lag 2.0 MB / 1.5 s
                 """);
@@ -92,8 +90,7 @@ class ProgressLinesTest {
         lines.onEvent(new SourcePosition(new Lsn(0x2000)));
         after(Duration.ofSeconds(7));
         lines.tick();
-        assertTrue(
-                written.toString().contains("0 transactions/s, 0 rows/s, lag 4.0 kB / 7.0 s"), written.toString());
+        assertTrue(written.toString().contains("0 transactions/s, 0 rows/s, lag 4.0 kB / 7.0 s"), written.toString());
     }
 
     @Test
@@ -104,8 +101,7 @@ class ProgressLinesTest {
             lines.onEvent(new SourcePosition(new Lsn(0x1000)));
             lines.tick();
         }
-        assertLines(
-                """
+        assertLines("""
                 05.000Z INFO  streaming from 0/1000
                 05.000Z INFO  applied up to 0/1000, nothing is waiting
                 """);
@@ -154,14 +150,12 @@ class ProgressLinesTest {
         after(Duration.ofSeconds(3));
         lines.onEvent(new Committed(1_234, 56_789, new Lsn(0x2000), now.minusSeconds(2)));
         lines.onEvent(new Confirmed(new Lsn(0x2000)));
-        assertEquals(
-                """
+        assertEquals("""
                 summary after 9.0 s, confirmed up to 0/2000
                            tables        rows    bytes    time
                   copied        1   1,200,000   120 MB   6.0 s
                             transactions     rows      highest lag    last lag
-                  applied          1,234   56,789   4.0 kB / 3.0 s   0 B / 0 s""",
-                lines.summary());
+                  applied          1,234   56,789   4.0 kB / 3.0 s   0 B / 0 s""", lines.summary());
     }
 
     @Test
@@ -177,7 +171,8 @@ class ProgressLinesTest {
         lines.onEvent(new CopyProgress(ORDERS, 600_000, 60L << 20));
         after(Duration.ofSeconds(6));
         lines.tick();
-        String bar = "copy [###########.............] 49 %, 0 of 2 tables, 600,000 rows, 60.0 MB, 10.0 MB/s, 6.0 s left";
+        String bar =
+                "copy [###########.............] 49 %, 0 of 2 tables, 600,000 rows, 60.0 MB, 10.0 MB/s, 6.0 s left";
         assertTrue(written.toString().endsWith(bar), written.toString());
         lines.tick();
         assertTrue(written.toString().endsWith(bar + "\r\u001b[K" + bar), written.toString());
@@ -198,8 +193,7 @@ class ProgressLinesTest {
 
     private void startCopy() {
         lines.onEvent(new CopyStarted(
-                List.of(new TablePlan(ORDERS, 1_200_000, 100L << 20), new TablePlan(ITEMS, -1, 0)),
-                new Lsn(0x1000)));
+                List.of(new TablePlan(ORDERS, 1_200_000, 100L << 20), new TablePlan(ITEMS, -1, 0)), new Lsn(0x1000)));
     }
 
     private ProgressLines progress(boolean terminal) {
@@ -214,7 +208,10 @@ class ProgressLinesTest {
     /// Compares without the part of the time that is the same in all lines, and by the platform's line ends.
     private void assertLines(String expected) {
         StringBuilder shown = new StringBuilder();
-        written.toString().lines().forEach(line -> shown.append(line.substring("2026-01-02T03:04:".length())).append('\n'));
+        written.toString()
+                .lines()
+                .forEach(line -> shown.append(line.substring("2026-01-02T03:04:".length()))
+                        .append('\n'));
         assertEquals(expected, shown.toString());
     }
 }

@@ -69,14 +69,12 @@ class ConfigFileTest {
             name: x#slot-wait: 5s            | job.yml, line 2: unknown key slot-wait; did you mean slot_wait?
             source:#  uri: x                 | job.yml, line 2: unknown key source.uri; did you mean source.url?
             target:#  slot: x                | job.yml, line 2: unknown key target.slot; did you mean target.url?
-            config: x                        | job.yml, line 1: unknown key config; did you mean origin?
             name: x#name: y                  | job.yml, line 2: name was already set in job.yml, line 1
             slot: x#source: {slot: y}        | job.yml, line 2: source.slot was already set in job.yml, line 1
             name:                            | job.yml, line 1: name has no value
             name: {a: b}                     | job.yml, line 1: name needs a plain value
             ##source: ${NONE}                | job.yml, line 3: the environment has no variable NONE
             - name                           | job.yml, line 1: the file needs keys with values
-            ? [a]#: b                        | job.yml, line 1: a key must be a plain word
             name: x#---#name: y              | job.yml has more than one YAML document
             """)
     void mistakesNameTheirLine(String lines, String message) {
@@ -100,7 +98,8 @@ class ConfigFileTest {
     }
 
     private static String messageOf(String text) {
-        return String.valueOf(assertThrows(UsageException.class, () -> parse(text)).getMessage());
+        return String.valueOf(
+                assertThrows(UsageException.class, () -> parse(text)).getMessage());
     }
 
     private static Map<String, List<String>> parse(String text) {

@@ -111,8 +111,18 @@ class JobTest {
     @Test
     void theEnvironmentAloneIsEnough() {
         variables.putAll(Map.of(
-                "PGAPPLY_SOURCE_URI", SOURCE, "PGAPPLY_TARGET_URI", TARGET, "PGAPPLY_UNTIL", "now",
-                "PGAPPLY_PUBLICATION", "p1, p2", "PGAPPLY_JAVA_OPTS", "-Xmx256m", "PGAPPLY_NO_BUILD", "1"));
+                "PGAPPLY_SOURCE_URI",
+                SOURCE,
+                "PGAPPLY_TARGET_URI",
+                TARGET,
+                "PGAPPLY_UNTIL",
+                "now",
+                "PGAPPLY_PUBLICATION",
+                "p1, p2",
+                "PGAPPLY_JAVA_OPTS",
+                "-Xmx256m",
+                "PGAPPLY_NO_BUILD",
+                "1"));
         Subscription subscription = job().subscription();
         assertEquals(Optional.of(new Until.Now()), subscription.until());
         assertEquals(List.of("p1", "p2"), subscription.publications());
@@ -157,8 +167,11 @@ class JobTest {
         assertTrue(messageOfFailure().startsWith("PGAPPLY_TABLE_JOBS: expected"), messageOfFailure());
         variables.clear();
         file("name: ok\ngroup_age: x\n");
-        assertTrue(messageOfFailure().endsWith("job.yml, line 2: group_age: expected a duration such as 30s or 10min"
-                + " (units us, ms, s, min, h, d)"), messageOfFailure());
+        assertTrue(
+                messageOfFailure()
+                        .endsWith("job.yml, line 2: group_age: expected a duration such as 30s or 10min"
+                                + " (units us, ms, s, min, h, d)"),
+                messageOfFailure());
     }
 
     @Test
@@ -166,7 +179,8 @@ class JobTest {
         both();
         variables.put("PGAPPLY_TABEL_JOBS", "4");
         assertEquals(
-                "unknown environment variable PGAPPLY_TABEL_JOBS; did you mean PGAPPLY_TABLE_JOBS?", messageOfFailure());
+                "unknown environment variable PGAPPLY_TABEL_JOBS; did you mean PGAPPLY_TABLE_JOBS?",
+                messageOfFailure());
     }
 
     @Test
@@ -190,7 +204,8 @@ class JobTest {
         file("source: {url: '" + SOURCE + "', password_file: secret}\ntarget: '" + TARGET + "'\n");
         assertTrue(messageOfFailure().startsWith("source.password_file: "), messageOfFailure());
         Files.writeString(home.resolve("secret"), "hush\n");
-        assertEquals(Optional.of("hush"), job().subscription().source().password().get());
+        assertEquals(
+                Optional.of("hush"), job().subscription().source().password().get());
     }
 
     @Test

@@ -24,7 +24,14 @@ class QuantityTest {
 
     @ParameterizedTest
     @CsvSource({
-        "30s,PT30S", "10min,PT10M", "2h,PT2H", "1d,PT24H", "250ms,PT0.25S", "500us,PT0.0005S", "1.5s,PT1.5S", "0,PT0S"
+        "30s,PT30S",
+        "10min,PT10M",
+        "2h,PT2H",
+        "1d,PT24H",
+        "250ms,PT0.25S",
+        "500us,PT0.0005S",
+        "1.5s,PT1.5S",
+        "0,PT0S"
     })
     void durationsAreReadAsInPostgresqlConf(String text, Duration duration) {
         assertEquals(duration, Quantity.parseDuration(text));
@@ -52,7 +59,12 @@ class QuantityTest {
 
     @ParameterizedTest
     @CsvSource({
-        "PT-3S,0 s", "PT0S,0 s", "PT0.085S,85 ms", "PT3.29S,3.2 s", "PT59.99S,59.9 s", "PT4M5S,4 min 05 s",
+        "PT-3S,0 s",
+        "PT0S,0 s",
+        "PT0.085S,85 ms",
+        "PT3.29S,3.2 s",
+        "PT59.99S,59.9 s",
+        "PT4M5S,4 min 05 s",
         "PT2H7M,2 h 07 min"
     })
     void durationsAreWrittenInTwoUnits(Duration duration, String text) {
