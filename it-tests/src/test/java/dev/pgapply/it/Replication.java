@@ -110,7 +110,18 @@ final class Replication implements AutoCloseable {
 
     /// Waits until everything committed on the source so far is applied, durable and confirmed.
     void awaitApplied() {
-        awaitConfirmed(source.flushLsn());
+        Lsn lsn = source.flushLsn();
+        awaitCopied();
+        awaitConfirmed(lsn);
+    }
+
+    /// Waits until every table that is known has been copied.
+    void awaitCopied() {
+        Await.until("all tables are copied", () -> target.query("SELECT to_regclass('pgapply.table_state') IS NOT NULL")
+                        .equals(Optional.of("t"))
+                && target.query("SELECT count(*) > 0 AND bool_and(state IN ('COPIED', 'CATCHUP', 'READY', 'STOPPED'))"
+                                + " FROM pgapply.table_state WHERE subscription = '" + name + "'")
+                        .equals(Optional.of("t")));
     }
 
     /// Waits until the slot's confirmed position has reached this one.

@@ -1,5 +1,3 @@
-/// Scenarios against real servers, and the fixture they share.
-@NullMarked
+/// Scenarios against real servers: one class per family of the server's own subscriber tests and per group of field
+/// cases, and the fixture they share.
 package dev.pgapply.it;
-
-import org.jspecify.annotations.NullMarked;

@@ -73,18 +73,6 @@ public record TableSchema(
         return columns.stream().filter(column -> column.name().equals(name)).findFirst();
     }
 
-    /// Where the column with exactly this name stands in [#columns].
-    ///
-    /// @throws IllegalArgumentException if there is none
-    public int columnIndex(String name) {
-        for (int i = 0; i < columns.size(); i++) {
-            if (columns.get(i).name().equals(name)) {
-                return i;
-            }
-        }
-        throw new IllegalArgumentException("table " + this.name + " has no column " + name);
-    }
-
     /// The key by which rows of this table are found: the index chosen as replica identity, else the primary key.
     /// Neither counts while it is invalid, deferrable, or does not cover every row; a server's own subscriber
     /// decides the same way.

@@ -12,9 +12,9 @@ import dev.pgapply.decoder.TableName;
 /// @param elementOid the element's type of an array, else 0
 /// @param baseOid the type below a domain, else 0
 /// @param hasEquality `=` is defined for all that it contains, so rows can be compared by it
-/// @param hasBinary it can be sent and received in binary form
-/// @param usesObjects it is, or contains, a type of the `reg…` family: its values refer to objects of one
-///     database
+/// @param hasBinary it, and all that it contains, can be sent and received in binary form
+/// @param usesObjects it is, or contains, a type of the `reg…` family or the row type of a catalog: its binary
+///     values refer to objects of one database
 public record TypeReference(
         long oid,
         TableName name,

@@ -61,13 +61,13 @@ final class Attempt implements AutoCloseable {
 
         PostgresSession target = openControl(
                 job.target().connector(), SessionProfile.TARGET_CONTROL, job.target().errors()::translate);
-        migrate(target);
+        migrate();
         TargetSession session = job.target().openSession(job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
 
-        FollowedTables tables = FollowedTables.compare(job, published, target);
+        FollowedTables tables = FollowedTables.compare(job, published, source, target);
         Lsn progress = new Start(this, job, source, target, session).begin(facts, tables);
         return stream(source, server, session, tables, progress, until);
     }
@@ -114,9 +114,9 @@ final class Attempt implements AutoCloseable {
         }
     }
 
-    private void migrate(PostgresSession target) {
+    private void migrate() {
         try {
-            ControlSchema.migrate(target, job.target().connector().dataSource(SessionProfile.TARGET_CONTROL));
+            ControlSchema.migrate(job.target().connector());
         } catch (SchemaException e) {
             throw job.target().errors().translate(e);
         }

@@ -8,6 +8,8 @@ import dev.pgapply.apply.tablesync.CopyJob;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.PublishedTable;
+import dev.pgapply.schema.SchemaComparison;
+import dev.pgapply.schema.SchemaDifference;
 import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresSession;
@@ -16,6 +18,7 @@ import dev.pgapply.schema.postgres.SourceCopyQuery;
 import dev.pgapply.schema.postgres.TableStates;
 import dev.pgapply.schema.postgres.TableStates.State;
 import dev.pgapply.schema.postgres.TableStates.TableState;
+import dev.pgapply.schema.postgres.TargetDdl;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -35,6 +38,7 @@ final class FollowedTables {
     private final Connection target;
     private final TableStates states;
     private final List<PublishedTable> published;
+    private final Map<TableName, TableSchema> onSource;
     private final Map<TableName, TableSchema> onTarget;
     private final Map<TableName, TableState> stateOf;
 
@@ -43,12 +47,14 @@ final class FollowedTables {
             Connection target,
             TableStates states,
             List<PublishedTable> published,
+            Map<TableName, TableSchema> onSource,
             Map<TableName, TableSchema> onTarget,
             Map<TableName, TableState> stateOf) {
         this.job = job;
         this.target = target;
         this.states = states;
         this.published = published;
+        this.onSource = onSource;
         this.onTarget = onTarget;
         this.stateOf = stateOf;
     }
@@ -56,17 +62,18 @@ final class FollowedTables {
     /// Compares what is published with what is known, and checks that the target can take it. Writes nothing.
     ///
     /// @throws SetupException listing everything that is missing
-    static FollowedTables compare(Job job, List<PublishedTable> published, PostgresSession target) {
+    static FollowedTables compare(
+            Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
         TableStates states = new TableStates(job.subscription().name());
         try {
-            Map<TableName, TableSchema> onTarget = new PostgresCatalogReader(target)
-                    .tables(published.stream().map(PublishedTable::name).toList());
+            List<TableName> names = published.stream().map(PublishedTable::name).toList();
             FollowedTables tables = new FollowedTables(
                     job,
                     target.connection(),
                     states,
                     published,
-                    onTarget,
+                    new PostgresCatalogReader(source).tables(names),
+                    new PostgresCatalogReader(target).tables(names),
                     new HashMap<>(states.read(target.connection())));
             tables.requireStructure();
             tables.requireEmpty();
@@ -77,29 +84,21 @@ final class FollowedTables {
     }
 
     private void requireStructure() {
-        List<String> missing = new ArrayList<>();
-        for (PublishedTable table : published) {
-            TableSchema there = onTarget.get(table.name());
-            if (there == null) {
-                missing.add("table " + table.name() + " does not exist");
-            } else if (!there.kind().takesRows()) {
-                missing.add(table.name() + " is a " + there.kind() + ", rows can be written to tables only");
-            } else {
-                List<String> columns = table.columns().stream()
-                        .filter(column -> there.column(column).isEmpty())
-                        .toList();
-                if (!columns.isEmpty()) {
-                    missing.add("table " + table.name() + " lacks " + String.join(", ", columns));
-                }
-            }
-        }
-        if (!missing.isEmpty()) {
+        SchemaComparison comparison = SchemaComparison.of(published, onSource, onTarget);
+        if (!comparison.blocking().isEmpty()) {
             throw new SetupException(
                     ErrorCode.SETUP,
                     "the target " + job.subscription().target() + " cannot take what is published:\n  "
-                            + String.join("\n  ", missing),
-                    "Create what is missing on the target, for example by pg_dump --schema-only, then start again.");
+                            + String.join(
+                                    "\n  ",
+                                    comparison.blocking().stream()
+                                            .map(SchemaDifference::describe)
+                                            .toList()),
+                    "On the target:\n" + TargetDdl.mending(comparison));
         }
+        comparison
+                .warnings()
+                .forEach(difference -> job.warnOnce(difference.describe()));
     }
 
     /// Before anything is created anywhere.

@@ -1,12 +1,15 @@
 package dev.pgapply.apply.engine;
 
+import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.SourceErrors;
 import dev.pgapply.apply.target.postgres.PostgresTarget;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.postgres.PostgresConnector;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /// What outlives an attempt. Used by the running thread.
@@ -25,6 +28,8 @@ final class Job {
 
     /// Once a column that cannot travel in binary form has come, the stream stays in text.
     private boolean textOnly;
+
+    private final Set<String> warned = new HashSet<>();
 
     Job(Subscription subscription, EngineListener listener, Backoff backoff, BooleanSupplier stopping) {
         this.subscription = subscription;
@@ -82,6 +87,13 @@ final class Job {
             };
         }
         return until;
+    }
+
+    /// Tells people something, but not again with each attempt.
+    void warnOnce(String message) {
+        if (warned.add(message)) {
+            listener.onEvent(new EngineEvent.Warning(message));
+        }
     }
 
     boolean textOnly() {

@@ -3,8 +3,10 @@ package dev.pgapply.apply.tablesync;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.source.SourceErrors;
 import dev.pgapply.apply.target.postgres.TargetErrors;
 import dev.pgapply.decoder.Lsn;
@@ -201,7 +203,8 @@ public final class TableSync implements AutoCloseable {
 
     /// Ends a copy under way, from any thread: its connections break, and [#copy] fails.
     public void abort() {
-        failure.compareAndSet(null, new IllegalStateException("the copy was stopped"));
+        failure.compareAndSet(
+                null, new TargetLost(ErrorCode.TARGET_LOST, "the copy was stopped before its end", "", null));
         for (Connection connection : busy) {
             try {
                 connection.abort(Runnable::run);

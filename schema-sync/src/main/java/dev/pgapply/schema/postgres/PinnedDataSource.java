@@ -48,7 +48,8 @@ final class PinnedDataSource implements DataSource {
 
     @Override
     public int getLoginTimeout() {
-        return 0;
+        // A pool that closes waits so long for a connection that is being made.
+        return 10;
     }
 
     @Override

@@ -44,6 +44,8 @@ public final class PostgresConnector {
     private final String applicationName;
     private final Map<String, String> driverProperties;
 
+    /// Nothing is opened yet.
+    ///
     /// @param applicationName what `pg_stat_activity` shows
     /// @param driverProperties further pgjdbc properties (`socketFactory`, `sslfactory`); they beat the
     ///     endpoint's

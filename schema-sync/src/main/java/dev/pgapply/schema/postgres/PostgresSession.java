@@ -1,7 +1,6 @@
 package dev.pgapply.schema.postgres;
 
 import dev.pgapply.schema.SchemaException;
-import dev.pgapply.schema.SchemaException.ConnectionFailed;
 import java.sql.Connection;
 import java.sql.SQLException;
 
@@ -34,7 +33,7 @@ public record PostgresSession(Connection connection, int serverVersion, String d
         }
     }
 
-    /// @throws ConnectionFailed never for a connection that is gone already
+    /// Closes the connection; closing it twice is allowed.
     @Override
     public void close() {
         try {

@@ -51,9 +51,9 @@ final class PublishedRelations {
             )
             SELECT c.oid, c.relkind,
               (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
-                WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND %1$s = ''),
+                WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND {generated} = ''),
               (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
-                WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND %1$s <> ''),
+                WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND {generated} <> ''),
               (SELECT coalesce(sum(l.reltuples) FILTER (WHERE NOT l.uncounted),
                   CASE WHEN count(*) = 0 THEN 0 ELSE -1 END)
                 FROM leaf l WHERE l.root = c.oid),
@@ -85,7 +85,7 @@ final class PublishedRelations {
         PublishedRelations relations = new PublishedRelations();
         Array wanted = connection.createArrayOf("oid", Set.copyOf(oids).toArray());
         String generated = serverVersion >= 120_000 ? "a.attgenerated" : "''";
-        try (PreparedStatement statement = connection.prepareStatement(FACTS.formatted(generated))) {
+        try (PreparedStatement statement = connection.prepareStatement(FACTS.replace("{generated}", generated))) {
             statement.setArray(1, wanted);
             statement.setArray(2, wanted);
             try (ResultSet row = statement.executeQuery()) {

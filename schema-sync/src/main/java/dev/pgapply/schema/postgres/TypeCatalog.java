@@ -129,7 +129,7 @@ final class TypeCatalog {
                 type.elementOid(),
                 type.baseOid(),
                 hasEquality(oid, new HashSet<>()),
-                type.hasBinary(),
+                hasBinary(oid, new HashSet<>()),
                 usesObjects(oid, new HashSet<>()));
     }
 
@@ -148,6 +148,22 @@ final class TypeCatalog {
         };
     }
 
+    // An array can always be sent, but fails for an element that cannot.
+    private boolean hasBinary(long oid, Set<Long> seen) {
+        if (!seen.add(oid)) {
+            return true;
+        }
+        Type type = type(oid);
+        return type.hasBinary()
+                && switch (type.kind()) {
+                    case BASE, PSEUDO, ENUM, RANGE, MULTIRANGE -> true;
+                    case DOMAIN -> hasBinary(type.baseOid(), seen);
+                    case ARRAY -> hasBinary(type.elementOid(), seen);
+                    case COMPOSITE -> type.fields().stream().allMatch(field -> hasBinary(field, seen));
+                };
+    }
+
+    // The row types of catalogs hold OIDs too, and change between versions.
     private boolean usesObjects(long oid, Set<Long> seen) {
         if (!seen.add(oid)) {
             return false;
@@ -157,7 +173,9 @@ final class TypeCatalog {
             case BASE, PSEUDO, ENUM, RANGE, MULTIRANGE -> type.isObject();
             case DOMAIN -> usesObjects(type.baseOid(), seen);
             case ARRAY -> usesObjects(type.elementOid(), seen);
-            case COMPOSITE -> type.fields().stream().anyMatch(field -> usesObjects(field, seen));
+            case COMPOSITE ->
+                oid < TypeReference.FIRST_USER_OID
+                        || type.fields().stream().anyMatch(field -> usesObjects(field, seen));
         };
     }
 

@@ -78,7 +78,7 @@ final class DeferredUniqueness {
                     new Constraint(table.name(), key.index()),
                     constraint -> new Touched(
                             key.columns().stream()
-                                    .map(name -> table.columns().get(table.columnIndex(name)))
+                                    .map(name -> table.column(name).orElseThrow())
                                     .toList(),
                             new RowStatements(table),
                             writer.wireColumns(key)));

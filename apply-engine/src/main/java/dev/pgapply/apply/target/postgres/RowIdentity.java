@@ -3,9 +3,7 @@ package dev.pgapply.apply.target.postgres;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.ReplicaIdentity;
 import dev.pgapply.schema.ColumnMapping;
-import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.UniqueKey;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -18,7 +16,7 @@ import java.util.stream.IntStream;
 /// is searched by the source's key columns.
 sealed interface RowIdentity {
 
-    /// The wire columns to compare, in the order of the relation.
+    /// The wire columns to compare.
     List<Integer> columns();
 
     /// At most one row can match: the columns are a unique key of the target.
@@ -35,41 +33,19 @@ sealed interface RowIdentity {
         }
     }
 
-    static RowIdentity of(Relation relation, TableSchema table, ColumnMapping mapping) {
-        for (UniqueKey key : candidates(table)) {
-            Optional<List<Integer>> columns = sentAsKey(key, relation, table, mapping);
-            if (columns.isPresent()) {
-                return new Unique(columns.get());
-            }
+    static RowIdentity of(ColumnMapping mapping) {
+        Optional<UniqueKey> key = mapping.lookupKey();
+        if (key.isPresent()) {
+            return new Unique(key.get().columns().stream()
+                    .map(name -> mapping.wireIndex(name).orElseThrow())
+                    .toList());
         }
-        if (relation.identity() == ReplicaIdentity.NOTHING) {
-            return new Impossible();
-        }
-        boolean full = relation.identity() == ReplicaIdentity.FULL;
-        List<Integer> columns = IntStream.range(0, relation.columns().size())
-                .filter(i -> mapping.isMapped(i) && relation.columns().get(i).key())
+        Relation relation = mapping.relation();
+        List<Integer> columns = IntStream.range(0, mapping.wireColumns())
+                .filter(i -> !mapping.isIgnored(i) && relation.columns().get(i).key())
                 .boxed()
                 .toList();
-        return full || !columns.isEmpty() ? new AnyOne(columns) : new Impossible();
-    }
-
-    private static List<UniqueKey> candidates(TableSchema table) {
-        List<UniqueKey> candidates = new ArrayList<>();
-        table.identityKey().ifPresent(candidates::add);
-        table.keys().stream().filter(UniqueKey::identifiesRows).forEach(candidates::add);
-        return candidates;
-    }
-
-    private static Optional<List<Integer>> sentAsKey(
-            UniqueKey key, Relation relation, TableSchema table, ColumnMapping mapping) {
-        List<Integer> columns = new ArrayList<>();
-        for (String name : key.columns()) {
-            int wire = mapping.wireColumn(table.columnIndex(name));
-            if (wire < 0 || !relation.columns().get(wire).key()) {
-                return Optional.empty();
-            }
-            columns.add(wire);
-        }
-        return Optional.of(List.copyOf(columns));
+        boolean wholeRow = relation.identity() == ReplicaIdentity.FULL;
+        return wholeRow || !columns.isEmpty() ? new AnyOne(columns) : new Impossible();
     }
 }

@@ -71,20 +71,21 @@ final class TableWriter {
     private @Nullable Prepared fullUpdate;
     private @Nullable Prepared uniqueDelete;
 
-    TableWriter(Pipeline pipeline, Relation relation, TableSchema table, ColumnMapping mapping) {
+    TableWriter(Pipeline pipeline, ColumnMapping mapping) {
         this.pipeline = pipeline;
-        this.relation = relation;
-        this.table = table;
+        this.relation = mapping.relation();
+        this.table = mapping.target();
         this.mapping = mapping;
         this.deferrableKeys = table.keys().stream().filter(UniqueKey::deferrable).toList();
-        this.identity = RowIdentity.of(relation, table, mapping);
+        this.identity = RowIdentity.of(mapping);
         this.statements = new RowStatements(table);
-        int width = relation.columns().size();
+        int width = mapping.wireColumns();
         this.columns = new Column[width];
         for (int i = 0; i < width; i++) {
-            columns[i] = mapping.isMapped(i) ? table.columns().get(mapping.targetColumn(i)) : null;
+            columns[i] = mapping.isIgnored(i) ? null : mapping.targetColumn(i);
         }
-        int[] mapped = IntStream.range(0, width).filter(mapping::isMapped).toArray();
+        int[] mapped =
+                IntStream.range(0, width).filter(i -> !mapping.isIgnored(i)).toArray();
         this.always = IntStream.of(mapped)
                 .filter(i -> columns[i].identity() == Column.Identity.ALWAYS)
                 .toArray();
@@ -106,7 +107,7 @@ final class TableWriter {
     /// The wire columns of a key, -1 for one that is not sent.
     int[] wireColumns(UniqueKey key) {
         return key.columns().stream()
-                .mapToInt(name -> mapping.wireColumn(table.columnIndex(name)))
+                .mapToInt(name -> mapping.wireIndex(name).orElse(-1))
                 .toArray();
     }
 

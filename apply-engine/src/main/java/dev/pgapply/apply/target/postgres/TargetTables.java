@@ -58,7 +58,7 @@ final class TargetTables {
         }
         TableSchema table = read(relation.name());
         try {
-            TableWriter made = new TableWriter(pipeline, relation, table, ColumnMapping.of(relation, table));
+            TableWriter made = new TableWriter(pipeline, ColumnMapping.of(relation, table));
             byRelation.put(relation, made);
             return made;
         } catch (SchemaException e) {
