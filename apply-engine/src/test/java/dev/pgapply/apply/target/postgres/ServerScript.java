@@ -66,8 +66,10 @@ final class ServerScript {
     }
 
     ServerScript error(String sqlState, String text) {
-        return message('E', text("SFEHLER\0VERROR\0C" + sqlState + "\0M" + text
-                + "\0DKey (id)=(7) exists.\0spublic\0tplace\0nplace_pkey\0Ffile.c\0L12\0Rroutine\0\0"));
+        return message(
+                'E',
+                text("SFEHLER\0VERROR\0C" + sqlState + "\0M" + text
+                        + "\0DKey (id)=(7) exists.\0spublic\0tplace\0nplace_pkey\0Ffile.c\0L12\0Rroutine\0\0"));
     }
 
     ServerScript fatal(String sqlState, String text) {
@@ -121,7 +123,10 @@ final class ServerScript {
 
             @Override
             public int read(byte[] target, int offset, int length) {
-                int end = pauses.stream().filter(pause -> pause > position).findFirst().orElse(all.length);
+                int end = pauses.stream()
+                        .filter(pause -> pause > position)
+                        .findFirst()
+                        .orElse(all.length);
                 int part = Math.min(length, end - position);
                 System.arraycopy(all, position, target, offset, part);
                 position += part;

@@ -296,8 +296,8 @@ class PipelineIT {
 
     private void talkativeTrigger(String level) throws SQLException {
         target.execute(
-                "CREATE OR REPLACE FUNCTION talk() RETURNS trigger LANGUAGE plpgsql AS "
-                        + "$$ BEGIN RAISE " + level + " '%', repeat('n', 2000); RETURN new; END $$",
+                "CREATE OR REPLACE FUNCTION talk() RETURNS trigger LANGUAGE plpgsql AS " + "$$ BEGIN RAISE " + level
+                        + " '%', repeat('n', 2000); RETURN new; END $$",
                 "CREATE TRIGGER talk BEFORE INSERT ON t FOR EACH ROW EXECUTE PROCEDURE talk()",
                 "ALTER TABLE t ENABLE ALWAYS TRIGGER talk");
     }
@@ -373,7 +373,8 @@ class PipelineIT {
                 throw new AssertionError(e);
             }
         });
-        String condition = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = " + target.pid();
+        String condition =
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = " + target.pid();
         while (!server.query("postgres", condition).orElseThrow().equals("1")) {
             Thread.onSpinWait();
         }
@@ -446,7 +447,9 @@ class PipelineIT {
         CompletableFuture<Void> killing = CompletableFuture.runAsync(() -> {
             String condition = "SELECT count(*) > 1 FROM pg_stat_activity WHERE query LIKE 'INSERT INTO t%'";
             while (!server.query("postgres", condition).orElseThrow().startsWith("t")
-                    && !server.query("postgres", "SELECT count(*) > 0 FROM t").orElseThrow().startsWith("t")) {
+                    && !server.query("postgres", "SELECT count(*) > 0 FROM t")
+                            .orElseThrow()
+                            .startsWith("t")) {
                 Thread.onSpinWait();
             }
             server.kill();

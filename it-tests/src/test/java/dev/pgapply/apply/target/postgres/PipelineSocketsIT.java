@@ -58,8 +58,7 @@ class PipelineSocketsIT {
         int query = pipeline.query(0, Pipeline.TEXT);
         pipeline.sync();
         assertEquals(String.valueOf(target.pid()), pipeline.rows(query).text(0, 0));
-        assertEquals(
-                encrypted ? "t" : "f", target.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"));
+        assertEquals(encrypted ? "t" : "f", target.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"));
         pipeline.simple("CREATE TEMP TABLE copied (v text)");
         pipeline.copyIn("COPY copied FROM STDIN");
         byte[] data = "0123456789\n".repeat(100_000).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
@@ -167,8 +166,7 @@ class PipelineSocketsIT {
 
     @Test
     void aConnectionOpenedOtherwiseOrInATransactionIsRefused() throws SQLException {
-        assertThrows(
-                IllegalArgumentException.class, () -> new PipelineSockets(Map.of("gssEncMode", "require")));
+        assertThrows(IllegalArgumentException.class, () -> new PipelineSockets(Map.of("gssEncMode", "require")));
         try (PipelineSockets sockets = new PipelineSockets(Map.of());
                 Connection other = server.connect("postgres")) {
             assertThrows(IllegalStateException.class, () -> Pipeline.take(other, sockets));
