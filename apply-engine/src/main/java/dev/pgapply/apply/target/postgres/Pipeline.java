@@ -269,6 +269,12 @@ final class Pipeline implements AutoCloseable {
         finishRound();
     }
 
+    /// Whether the server has refused a statement of this round, as far as its replies have been read: what is queued
+    /// now is not going to run.
+    boolean hasFailed() {
+        return replies.failed();
+    }
+
     /// How many statements the last round had.
     int executed() {
         return executed;

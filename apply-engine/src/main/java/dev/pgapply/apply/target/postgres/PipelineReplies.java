@@ -269,14 +269,18 @@ final class PipelineReplies {
         return readByte() << 24 | readByte() << 16 | readByte() << 8 | readByte();
     }
 
+    /// The array grows with what arrives, not with what is announced.
     private byte[] readBytes(int length) throws IOException {
-        byte[] bytes = new byte[length];
+        byte[] bytes = new byte[Math.min(length, buffer.length)];
         int done = 0;
         while (done < length) {
             if (position == limit) {
                 fill();
             }
-            int part = Math.min(length - done, limit - position);
+            if (done == bytes.length) {
+                bytes = Arrays.copyOf(bytes, (int) Math.min(length, done * 2L));
+            }
+            int part = Math.min(bytes.length - done, limit - position);
             System.arraycopy(buffer, position, bytes, done, part);
             position += part;
             done += part;
