@@ -90,12 +90,15 @@ public final class PostgresTarget implements TargetEngine {
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
+        // Tables are looked up in the middle of a round, when the pipeline's connection has replies on their way.
+        PostgresSession catalog = connector.open(SessionProfile.TARGET_CONTROL);
         return new PostgresTargetSession(
                 connection,
                 pipeline,
                 progressStore,
                 progress,
-                new TargetTables(pipeline, new PostgresCatalogReader(session), acceptance(sourceVersion, session)),
+                new TargetTables(pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session)),
+                catalog,
                 errors,
                 listener);
     }

@@ -10,6 +10,7 @@ import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.TableSchema;
+import dev.pgapply.schema.postgres.PostgresSession;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -32,6 +33,7 @@ final class PostgresTargetSession implements TargetSession {
     private final ProgressStore progressStore;
     private final Lsn progress;
     private final TargetTables tables;
+    private final PostgresSession catalog;
     private final DeferredUniqueness deferred;
     private final TargetErrors errors;
     private final EngineListener listener;
@@ -48,6 +50,7 @@ final class PostgresTargetSession implements TargetSession {
             ProgressStore progressStore,
             Lsn progress,
             TargetTables tables,
+            PostgresSession catalog,
             TargetErrors errors,
             EngineListener listener) {
         this.connection = connection;
@@ -55,6 +58,7 @@ final class PostgresTargetSession implements TargetSession {
         this.progressStore = progressStore;
         this.progress = progress;
         this.tables = tables;
+        this.catalog = catalog;
         this.deferred = new DeferredUniqueness(pipeline);
         this.errors = errors;
         this.listener = listener;
@@ -221,6 +225,7 @@ final class PostgresTargetSession implements TargetSession {
         pipeline.close();
         try {
             connection.abort(Runnable::run);
+            catalog.connection().abort(Runnable::run);
         } catch (SQLException e) {
             // It is gone, as wanted; the server rolls back what was open.
         }
