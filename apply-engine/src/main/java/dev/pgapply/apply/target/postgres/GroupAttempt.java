@@ -64,10 +64,6 @@ final class GroupAttempt {
                 case TransactionEvent.Begin begin -> current = begin;
                 case Change change -> {
                     begin();
-                    if (!session.knowsTablesOf(change)) {
-                        // The catalog is read over the same connection, which is free between rounds only.
-                        sync();
-                    }
                     session.queue(change, event);
                     rows++;
                 }

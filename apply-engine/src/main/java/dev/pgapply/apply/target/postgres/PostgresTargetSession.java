@@ -166,16 +166,6 @@ final class PostgresTargetSession implements TargetSession {
         }
     }
 
-    /// Whether [#queue] can do without the catalog.
-    boolean knowsTablesOf(Change change) {
-        return switch (change) {
-            case Change.Insert insert -> tables.knows(insert.relation());
-            case Change.Update update -> tables.knows(update.relation());
-            case Change.Delete delete -> tables.knows(delete.relation());
-            case Change.Truncate truncate -> truncate.relations().stream().allMatch(tables::knows);
-        };
-    }
-
     /// Queues a change, tagged with its event.
     void queue(Change change, int event) throws SQLException {
         switch (change) {

@@ -47,11 +47,6 @@ final class TargetTables {
         return known;
     }
 
-    /// Whether [#writer] can do without the catalog.
-    boolean knows(Relation relation) {
-        return byRelation.containsKey(relation);
-    }
-
     private TableWriter make(Relation relation) {
         if (byRelation.size() >= MAX_WRITERS) {
             forget();
