@@ -30,7 +30,8 @@ public sealed interface EngineEvent {
     /// Changes flow from this position on.
     record StreamingStarted(Lsn from) implements EngineEvent {}
 
-    /// A target transaction was committed: so many source transactions with so many row changes, up to this position.
+    /// A target transaction was committed: so many source transactions with so many row changes, up to this
+    /// position.
     ///
     /// @param commitTime when the last of them was committed at the source
     record Committed(long transactions, long rows, Lsn endLsn, Instant commitTime) implements EngineEvent {}
@@ -47,7 +48,8 @@ public sealed interface EngineEvent {
     /// A trigger or rule of the target took a row away that was to be inserted: the run goes on.
     record RowSwallowed(TableName table, Lsn commitLsn) implements EngineEvent {}
 
-    /// Changes of a table that is not followed (not in the publication at the copy, or not ready) were left out.
+    /// Changes of a table that is not followed (not in the publication at the copy, or not ready) were left
+    /// out.
     record Warning(String message) implements EngineEvent {}
 
     /// A connection is lost; the next attempt comes after the delay.

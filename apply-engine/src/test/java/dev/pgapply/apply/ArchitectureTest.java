@@ -37,9 +37,6 @@ class ArchitectureTest {
                     "dev.pgapply.apply.tablesync..");
 
     @ArchTest
-    static final ArchRule NOBODY_PRINTS = noClasses()
-            .should()
-            .accessField(System.class, "out")
-            .orShould()
-            .accessField(System.class, "err");
+    static final ArchRule NOBODY_PRINTS =
+            noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err");
 }

@@ -53,7 +53,8 @@ final class Attempt implements AutoCloseable {
     }
 
     Applier.End run() throws InterruptedException {
-        PostgresSession source = openControl(job.source(), SessionProfile.SOURCE_CONTROL, job.sourceErrors()::translate);
+        PostgresSession source =
+                openControl(job.source(), SessionProfile.SOURCE_CONTROL, job.sourceErrors()::translate);
         SourceServer server = new SourceServer(source);
         SourceFacts facts = asking(server::facts);
         requireDecoding(facts);
@@ -61,14 +62,17 @@ final class Attempt implements AutoCloseable {
         List<PublishedTable> published = asking(() -> published(new Publications(source)));
 
         PostgresSession target = openControl(
-                job.target().connector(), SessionProfile.TARGET_CONTROL, job.target().errors()::translate);
+                job.target().connector(),
+                SessionProfile.TARGET_CONTROL,
+                job.target().errors()::translate);
         migrate();
         TargetSession session = job.target().openSession(source.serverVersion(), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
 
-        ControlTables control = new ControlTables(target, subscription.name(), job.target().errors());
+        ControlTables control =
+                new ControlTables(target, subscription.name(), job.target().errors());
         FollowedTables tables = asking(() -> FollowedTables.compare(job, published, source, target, control));
         Lsn progress = new Start(this, job, source, control, session).begin(facts, tables);
         return stream(source, server, session, tables, progress, until);
@@ -106,7 +110,9 @@ final class Attempt implements AutoCloseable {
     }
 
     private PostgresSession openControl(
-            PostgresConnector connector, SessionProfile profile, Function<SchemaException, ApplyException> translation) {
+            PostgresConnector connector,
+            SessionProfile profile,
+            Function<SchemaException, ApplyException> translation) {
         try {
             PostgresSession session = connector.open(profile);
             own(session, session::abort);
@@ -174,8 +180,8 @@ final class Attempt implements AutoCloseable {
     }
 
     ReplicationConnection openReplication() {
-        ReplicationConnection replication = ReplicationConnection.open(
-                job.source(), SessionProfile.SOURCE_REPLICATION, job.sourceErrors());
+        ReplicationConnection replication =
+                ReplicationConnection.open(job.source(), SessionProfile.SOURCE_REPLICATION, job.sourceErrors());
         own(replication, replication::abort);
         return replication;
     }

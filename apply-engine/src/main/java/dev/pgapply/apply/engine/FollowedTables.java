@@ -27,8 +27,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// Which tables are followed: what the publications offer, and how far each has come on the target. One per attempt,
-/// on the running thread.
+/// Which tables are followed: what the publications offer, and how far each has come on the target. One per
+/// attempt, on the running thread.
 final class FollowedTables {
 
     private static final int FIRST_BINARY_STREAM = 140_000;
@@ -94,9 +94,7 @@ final class FollowedTables {
                                             .toList()),
                     "On the target:\n" + TargetDdl.mending(comparison));
         }
-        comparison
-                .warnings()
-                .forEach(difference -> job.warnOnce(difference.describe()));
+        comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
     }
 
     /// Before anything is created anywhere.
@@ -142,9 +140,9 @@ final class FollowedTables {
     ///
     /// @param start what tables that need no copy are applied from
     void store(Lsn start) {
-        Set<TableName> names = new HashSet<>(published.stream().map(PublishedTable::name).toList());
-        List<TableName> fresh =
-                uncopied().stream().map(PublishedTable::name).toList();
+        Set<TableName> names =
+                new HashSet<>(published.stream().map(PublishedTable::name).toList());
+        List<TableName> fresh = uncopied().stream().map(PublishedTable::name).toList();
         List<TableName> gone = stateOf.entrySet().stream()
                 .filter(entry -> entry.getValue().state() != State.STOPPED && !names.contains(entry.getKey()))
                 .map(Map.Entry::getKey)
@@ -171,7 +169,8 @@ final class FollowedTables {
 
     private CopyJob copyJob(PublishedTable table) {
         PublishedTable taken = withoutGenerated(table);
-        SourceCopyQuery.Format format = copiesBinary(taken) ? SourceCopyQuery.Format.BINARY : SourceCopyQuery.Format.TEXT;
+        SourceCopyQuery.Format format =
+                copiesBinary(taken) ? SourceCopyQuery.Format.BINARY : SourceCopyQuery.Format.TEXT;
         String columns = taken.columns().isEmpty() ? "" : " (" + Quoting.identifiers(taken.columns()) + ")";
         return new CopyJob(
                 table.name(),
@@ -189,14 +188,18 @@ final class FollowedTables {
         };
     }
 
-    /// The format belongs to the whole stream: binary only if it suits every table. An older source knows text only.
+    /// The format belongs to the whole stream: binary only if it suits every table. An older source knows text
+    /// only.
     boolean streamsBinary() {
         return binary.sourceVersion() >= FIRST_BINARY_STREAM
                 && switch (job.subscription().binary()) {
                     case ON -> true;
                     case OFF -> false;
-                    case AUTO -> !job.textOnly()
-                            && published.stream().map(this::withoutGenerated).allMatch(this::isSafe);
+                    case AUTO ->
+                        !job.textOnly()
+                                && published.stream()
+                                        .map(this::withoutGenerated)
+                                        .allMatch(this::isSafe);
                 };
     }
 

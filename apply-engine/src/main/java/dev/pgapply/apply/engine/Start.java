@@ -18,10 +18,11 @@ import dev.pgapply.schema.postgres.TableStates;
 import java.util.List;
 import java.util.Optional;
 
-/// Gets an attempt to where it can stream: makes or checks the slot, and copies the tables that are not there yet.
+/// Gets an attempt to where it can stream: makes or checks the slot, and copies the tables that are not there
+/// yet.
 ///
-/// Nothing is applied before its position is stored: a killed start leaves either nothing, or a slot that the next start
-/// adopts where it stands, with tables that are copied anew.
+/// Nothing is applied before its position is stored: a killed start leaves either nothing, or a slot that the
+/// next start adopts where it stands, with tables that are copied anew.
 final class Start {
 
     private final Attempt attempt;
@@ -66,7 +67,8 @@ final class Start {
         return slot.consistentPoint();
     }
 
-    /// The only exact pair of a snapshot and its position comes with a new slot, so a later copy makes one for a while.
+    /// The only exact pair of a snapshot and its position comes with a new slot, so a later copy makes one for
+    /// a while.
     private void copyUnderTemporarySlot(FollowedTables tables) throws InterruptedException {
         List<CopyJob> jobs = tables.copyJobs();
         if (jobs.isEmpty()) {
@@ -78,7 +80,8 @@ final class Start {
         replication.close();
     }
 
-    private NewSlot make(ReplicationConnection replication, String name, boolean temporary) throws InterruptedException {
+    private NewSlot make(ReplicationConnection replication, String name, boolean temporary)
+            throws InterruptedException {
         boolean failover = !temporary && job.subscription().failover();
         return new SlotPatience(source, job.sourceErrors(), job.listener())
                 .watching(() -> replication.createSlot(name, temporary, failover));

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/// What is written down on the target about a subscription and its tables, through a control session of its own. One
-/// thread; each call is a transaction.
+/// What is written down on the target about a subscription and its tables, through a control session of its
+/// own. One thread; each call is a transaction.
 public final class ControlTables {
 
     private final PostgresSession session;
@@ -82,8 +82,8 @@ public final class ControlTables {
     public void truncate(Collection<TableSchema> tables) {
         asking("emptying tables before their copy", () -> {
             try (Statement statement = session.connection().createStatement()) {
-                return statement.execute("TRUNCATE "
-                        + tables.stream().map(ControlTables::only).collect(Collectors.joining(", ")));
+                return statement.execute(
+                        "TRUNCATE " + tables.stream().map(ControlTables::only).collect(Collectors.joining(", ")));
             }
         });
     }

@@ -25,8 +25,8 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.event.Level;
 
-/// Tells a person what the engine does: a line for each change of state, and every few seconds how fast it goes and how
-/// far it is behind; on a terminal that is one redrawn line.
+/// Tells a person what the engine does: a line for each change of state, and every few seconds how fast it goes
+/// and how far it is behind; on a terminal that is one redrawn line.
 ///
 /// Events come from several threads, [#tick] from a timer.
 public final class ProgressLines implements EngineListener {
@@ -110,7 +110,8 @@ public final class ProgressLines implements EngineListener {
         }
     }
 
-    /// The table for the end of the run; empty if no server was ever reached. The redrawn line is gone from then on.
+    /// The table for the end of the run; empty if no server was ever reached. The redrawn line is gone from
+    /// then on.
     public String summary() {
         Instant now = clock.instant();
         lock.lock();

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One try to write a group: queues its statements in source order, tagged with their events, and compares what the
-/// server counted. The object also remembers how far it came, for whoever has to go on after a failure.
+/// One try to write a group: queues its statements in source order, tagged with their events, and compares what
+/// the server counted. The object also remembers how far it came, for whoever has to go on after a failure.
 final class GroupAttempt {
 
     /// A target transaction whose COMMIT is queued.
@@ -102,8 +102,8 @@ final class GroupAttempt {
         }
         session.queueProgress(commit.endLsn(), commit.commitTime());
         int statements = pipeline.simple("COMMIT") + 1;
-        queued.add(new QueuedCommit(
-                statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
+        queued.add(
+                new QueuedCommit(statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
         begun = false;
         transactions = 0;
         rows = 0;
@@ -216,10 +216,14 @@ final class GroupAttempt {
             return null;
         }
         return switch (group.events().get(at)) {
-            case Change.Insert insert -> place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
-            case Change.Update update -> place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
-            case Change.Delete delete -> place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
-            case Change.Truncate truncate -> place(begin, truncate.relations().getFirst().name(), List.of());
+            case Change.Insert insert ->
+                place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
+            case Change.Update update ->
+                place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
+            case Change.Delete delete ->
+                place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
+            case Change.Truncate truncate ->
+                place(begin, truncate.relations().getFirst().name(), List.of());
             default -> place(begin, null, List.of());
         };
     }

@@ -103,7 +103,8 @@ public final class PostgresTarget implements TargetEngine {
                 listener);
     }
 
-    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last word.
+    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last
+    /// word.
     private BinaryAcceptance acceptance(int sourceVersion, PostgresSession session) {
         if (subscription.binary() == Subscription.Binary.ON) {
             return (sourceType, target) -> true;
@@ -119,10 +120,7 @@ public final class PostgresTarget implements TargetEngine {
         }
         try {
             return new PostgresDurability(
-                    connector.open(SessionProfile.TARGET_CONTROL),
-                    progressStore,
-                    subscription.name(),
-                    errors);
+                    connector.open(SessionProfile.TARGET_CONTROL), progressStore, subscription.name(), errors);
         } catch (SchemaException e) {
             throw errors.translate(e);
         }
