@@ -23,8 +23,8 @@ import org.postgresql.PGProperty;
 
 /// Opens connections to one endpoint, each with pinned and verified settings (see [SessionProfile]).
 ///
-/// Safe for calls from several threads. The password is asked for at each connect; it appears in no URL and in no
-/// message. The driver itself logs nothing.
+/// Safe for calls from several threads. The password is asked for at each connect; it appears in no URL and in
+/// no message. The driver itself logs nothing.
 public final class PostgresConnector {
 
     /// The oldest server that has logical replication built in.
