@@ -34,11 +34,13 @@ final class Replication implements AutoCloseable {
     private final String name = "it_" + ProcessHandle.current().pid() + "_" + COUNT.incrementAndGet();
     private final TestDatabase source;
     private final TestDatabase target;
+    private final boolean ownsDatabases;
     private final SubscriptionSetup setup = new SubscriptionSetup();
 
-    private Replication(TestDatabase source, TestDatabase target) {
+    private Replication(TestDatabase source, TestDatabase target, boolean ownsDatabases) {
         this.source = source;
         this.target = target;
+        this.ownsDatabases = ownsDatabases;
     }
 
     static Replication newest() {
@@ -53,7 +55,12 @@ final class Replication implements AutoCloseable {
 
     /// Between databases that the test has made itself; they are dropped with this object.
     static Replication of(TestDatabase source, TestDatabase target) {
-        return new Replication(source, target);
+        return new Replication(source, target, true);
+    }
+
+    /// One more subscription between databases that belong to others: only its slot and origin go with this object.
+    static Replication besides(TestDatabase source, TestDatabase target) {
+        return new Replication(source, target, false);
     }
 
     /// The subscription's name; slot, origin and publication are `pgapply_` and this.
@@ -198,8 +205,15 @@ final class Replication implements AutoCloseable {
     /// Drops both databases, the slot and the origin. What still runs of the engine loses its connections.
     @Override
     public void close() {
-        source.close();
-        target.close();
+        if (ownsDatabases) {
+            source.close();
+            target.close();
+        } else {
+            String slots = " FROM pg_replication_slots WHERE slot_name = 'pgapply_" + name + "'";
+            Await.until("the slot is free", () -> source.query("SELECT count(*)" + slots + " AND active")
+                    .equals(Optional.of("0")));
+            source.queryAll("SELECT pg_drop_replication_slot(slot_name)" + slots);
+        }
         // Origins belong to the whole cluster, not to the database.
         new TestDatabase(target.server(), "postgres")
                 .queryAll(
