@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Collects consecutive transactions from the queue into groups and has them written. A group ends when it is large or
-/// old enough, or when nothing more waits: under light load each transaction is applied at once, under backlog groups
-/// grow.
+/// Collects consecutive transactions from the queue into groups and has them written. A group ends when it is
+/// large or old enough, or when nothing more waits: under light load each transaction is applied at once, under
+/// backlog groups grow.
 final class Applier {
 
     private static final Duration PATIENCE = Duration.ofMillis(50);
@@ -222,8 +222,8 @@ final class Applier {
         bytes += event.retainedBytes();
     }
 
-    /// Writes what has been collected. The changes of an incomplete transaction are kept back until they are too many
-    /// to hold: they then go to the target ahead of their commit.
+    /// Writes what has been collected. The changes of an incomplete transaction are kept back until they are
+    /// too many to hold: they then go to the target ahead of their commit.
     private void flush() {
         if (complete > 0 || (isFull() && !unknownTable)) {
             boolean holdBack = complete > 0;

@@ -9,6 +9,7 @@ import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationStream;
 import dev.pgapply.apply.source.StreamOptions;
+import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
@@ -52,7 +53,8 @@ final class Attempt implements AutoCloseable {
     }
 
     Applier.End run() throws InterruptedException {
-        PostgresSession source = openControl(job.source(), SessionProfile.SOURCE_CONTROL, job.sourceErrors()::translate);
+        PostgresSession source =
+                openControl(job.source(), SessionProfile.SOURCE_CONTROL, job.sourceErrors()::translate);
         SourceServer server = new SourceServer(source);
         SourceFacts facts = asking(server::facts);
         requireDecoding(facts);
@@ -60,15 +62,19 @@ final class Attempt implements AutoCloseable {
         List<PublishedTable> published = asking(() -> published(new Publications(source)));
 
         PostgresSession target = openControl(
-                job.target().connector(), SessionProfile.TARGET_CONTROL, job.target().errors()::translate);
+                job.target().connector(),
+                SessionProfile.TARGET_CONTROL,
+                job.target().errors()::translate);
         migrate();
         TargetSession session = job.target().openSession(source.serverVersion(), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
 
-        FollowedTables tables = FollowedTables.compare(job, published, source, target);
-        Lsn progress = new Start(this, job, source, target, session).begin(facts, tables);
+        ControlTables control =
+                new ControlTables(target, subscription.name(), job.target().errors());
+        FollowedTables tables = asking(() -> FollowedTables.compare(job, published, source, target, control));
+        Lsn progress = new Start(this, job, source, control, session).begin(facts, tables);
         return stream(source, server, session, tables, progress, until);
     }
 
@@ -104,10 +110,12 @@ final class Attempt implements AutoCloseable {
     }
 
     private PostgresSession openControl(
-            PostgresConnector connector, SessionProfile profile, Function<SchemaException, ApplyException> translation) {
+            PostgresConnector connector,
+            SessionProfile profile,
+            Function<SchemaException, ApplyException> translation) {
         try {
             PostgresSession session = connector.open(profile);
-            own(session, () -> abort(session));
+            own(session, session::abort);
             return session;
         } catch (SchemaException e) {
             throw translation.apply(e);
@@ -172,8 +180,8 @@ final class Attempt implements AutoCloseable {
     }
 
     ReplicationConnection openReplication() {
-        ReplicationConnection replication = ReplicationConnection.open(
-                job.source(), SessionProfile.SOURCE_REPLICATION, job.sourceErrors());
+        ReplicationConnection replication =
+                ReplicationConnection.open(job.source(), SessionProfile.SOURCE_REPLICATION, job.sourceErrors());
         own(replication, replication::abort);
         return replication;
     }
@@ -190,14 +198,6 @@ final class Attempt implements AutoCloseable {
                 breaker.run();
             }
             breakers.push(breaker);
-        }
-    }
-
-    private static void abort(PostgresSession session) {
-        try {
-            session.connection().abort(Runnable::run);
-        } catch (java.sql.SQLException e) {
-            // It is gone, as wanted.
         }
     }
 

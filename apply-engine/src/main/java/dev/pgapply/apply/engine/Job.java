@@ -71,9 +71,7 @@ final class Job {
 
     /// The named publications, or the one of the subscription's own name.
     List<String> publications() {
-        return subscription.publications().isEmpty()
-                ? List.of(subscription.objectName())
-                : subscription.publications();
+        return subscription.publications().isEmpty() ? List.of(subscription.objectName()) : subscription.publications();
     }
 
     /// The end of the run, which `--until now` fixes at the first connection.

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Changes in flight: the receiver's thread, the progress keeper's thread, and the caller's as the applier. Whatever
-/// fails in one of them ends all three, and the first failure is what the caller gets.
+/// Changes in flight: the receiver's thread, the progress keeper's thread, and the caller's as the applier.
+/// Whatever fails in one of them ends all three, and the first failure is what the caller gets.
 final class Streaming {
 
     private static final Duration SILENCE = Duration.ofSeconds(60);
@@ -56,8 +56,8 @@ final class Streaming {
         this.keeper = new ProgressKeeper(durability, positions, listener);
     }
 
-    /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as both sides
-    /// still answer.
+    /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as
+    /// both sides still answer.
     Applier.End run(TableGate gate, Subscription.Writer limits, Lsn until, BooleanSupplier stop)
             throws InterruptedException {
         Applier applier = new Applier(queue, session, gate, limits, positions, listener);
@@ -90,7 +90,10 @@ final class Streaming {
             failure.compareAndSet(
                     null,
                     new SourceLost(
-                            ErrorCode.SOURCE_LOST, "the source was silent for " + SILENCE.toSeconds() + " s", "", null));
+                            ErrorCode.SOURCE_LOST,
+                            "the source was silent for " + SILENCE.toSeconds() + " s",
+                            "",
+                            null));
             stream.abort();
         }
     }

@@ -9,8 +9,9 @@ import java.util.Map;
 
 /// Which changes are applied, by their table and by where their transaction was committed.
 ///
-/// A table's rows up to its copy position are in its copy; a transaction whose commit begins there or later is not. The
-/// comparison must include equality: the copy position can be exactly the start of the next commit record.
+/// A table's rows up to its copy position are in its copy; a transaction whose commit begins there or later is
+/// not. The comparison must include equality: the copy position can be exactly the start of the next commit
+/// record.
 final class TableGate {
 
     /// What becomes of a change.

@@ -93,7 +93,7 @@ public final class PostgresTarget implements TargetEngine {
         // Tables are looked up in the middle of a round, when the pipeline's connection has replies on their way.
         PostgresSession catalog = connector.open(SessionProfile.TARGET_CONTROL);
         return new PostgresTargetSession(
-                connection,
+                session,
                 pipeline,
                 progressStore,
                 progress,
@@ -103,7 +103,8 @@ public final class PostgresTarget implements TargetEngine {
                 listener);
     }
 
-    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last word.
+    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last
+    /// word.
     private BinaryAcceptance acceptance(int sourceVersion, PostgresSession session) {
         if (subscription.binary() == Subscription.Binary.ON) {
             return (sourceType, target) -> true;
@@ -119,10 +120,7 @@ public final class PostgresTarget implements TargetEngine {
         }
         try {
             return new PostgresDurability(
-                    connector.open(SessionProfile.TARGET_CONTROL).connection(),
-                    progressStore,
-                    subscription.name(),
-                    errors);
+                    connector.open(SessionProfile.TARGET_CONTROL), progressStore, subscription.name(), errors);
         } catch (SchemaException e) {
             throw errors.translate(e);
         }

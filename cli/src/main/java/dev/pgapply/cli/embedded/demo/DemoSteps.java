@@ -72,8 +72,7 @@ final class DemoSteps {
     }
 
     private DemoReport.Traffic openShop(int seconds) throws InterruptedException {
-        report.step("Open the shop; each change is applied as it is committed");
-        report.trafficHead();
+        report.longStep("Open the shop; each change is applied as it is committed");
         try (LagProbe lag = new LagProbe(source, target);
                 ShopWorkload workload = ShopWorkload.start(source)) {
             DemoTraffic traffic = new DemoTraffic(workload, lag, applier, report);
