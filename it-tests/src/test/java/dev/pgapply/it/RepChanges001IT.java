@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.cli.embedded.PostgresServer;
+import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.postgres.PostgresEndpoint;
 import java.io.IOException;
@@ -69,7 +70,7 @@ final class RepChanges001IT {
         replication.target().execute(
                 "CREATE TABLE mixed (d text DEFAULT 'local', c numeric, b text, a int PRIMARY KEY)");
         run = replication.engine();
-        replication.awaitApplied();
+        replication.awaitSeen();
         assertEquals("1002", replication.target().query("SELECT count(*) FROM ins").orElseThrow());
     }
 
@@ -86,10 +87,10 @@ final class RepChanges001IT {
         assertEquals(expected, replication.target().query(sql).orElseThrow(), sql);
     }
 
-    private static List<String> skipped(String table) {
+    private static List<ConflictType> skipped(String table) {
         return run.events(EngineEvent.ConflictSkipped.class).stream()
                 .filter(event -> event.table().name().equals(table))
-                .map(EngineEvent.ConflictSkipped::conflictType)
+                .map(EngineEvent.ConflictSkipped::type)
                 .toList();
     }
 
@@ -97,7 +98,7 @@ final class RepChanges001IT {
     @Test
     void tablesOutsideThePublicationStayEmpty() {
         replication.source().execute("INSERT INTO unpublished SELECT generate_series(11, 20)");
-        replication.awaitApplied();
+        replication.awaitSeen();
         assertEquals(0, replication.target().count("unpublished"));
     }
 
@@ -108,7 +109,7 @@ final class RepChanges001IT {
                 "INSERT INTO ins SELECT generate_series(1, 50)",
                 "DELETE FROM ins WHERE a > 20",
                 "UPDATE ins SET a = -a");
-        replication.awaitApplied();
+        replication.awaitSeen();
         assertOnTarget("1052 1 1002", "SELECT concat_ws(' ', count(*), min(a), max(a)) FROM ins");
     }
 
@@ -122,7 +123,7 @@ final class RepChanges001IT {
                 "INSERT INTO covering SELECT g, 'row ' || g FROM generate_series(1, 50) g",
                 "DELETE FROM covering WHERE a > 20",
                 "UPDATE covering SET a = -a");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("keyed", "covering");
         assertOnTarget("20 -20 -1", "SELECT concat_ws(' ', count(*), min(a), max(a)) FROM covering");
     }
@@ -131,12 +132,12 @@ final class RepChanges001IT {
     @Test
     void columnsLandByNameAndTheTargetsOwnKeepTheirDefault() {
         replication.source().execute("INSERT INTO mixed VALUES (2, 'bar', 2.2)");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("mixed");
         assertEquals(List.of("local", "local"), replication.target().queryAll("SELECT d FROM mixed ORDER BY a"));
         replication.target().execute("UPDATE mixed SET d = 'by hand' WHERE a = 1");
         replication.source().execute("UPDATE mixed SET b = 'baz' WHERE a = 1");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("mixed");
         assertEquals(List.of("by hand", "local"), replication.target().queryAll("SELECT d FROM mixed ORDER BY a"));
     }
@@ -146,7 +147,7 @@ final class RepChanges001IT {
     void insertsNeedNoIdentity() {
         replication.source().execute(
                 "INSERT INTO nothing SELECT generate_series(1, 20)", "INSERT INTO indexed VALUES (1), (1), (2)");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("nothing", "indexed");
     }
 
@@ -154,7 +155,7 @@ final class RepChanges001IT {
     @Test
     void tablesWithoutColumnsAreCopiedAndFollowed() {
         replication.source().execute("INSERT INTO empty_rows DEFAULT VALUES");
-        replication.awaitApplied();
+        replication.awaitSeen();
         assertEquals(2, replication.target().count("empty_rows"));
     }
 
@@ -163,7 +164,7 @@ final class RepChanges001IT {
     void eachPublicationDecidesForItsOwnTables() {
         replication.source().execute(
                 "INSERT INTO temp1 VALUES (1)", "TRUNCATE temp1", "INSERT INTO temp2 VALUES (1)", "TRUNCATE temp2");
-        replication.awaitApplied();
+        replication.awaitSeen();
         assertEquals(1, replication.target().count("temp1"));
         assertEquals(0, replication.target().count("temp2"));
     }
@@ -172,7 +173,7 @@ final class RepChanges001IT {
     @Test
     void equalRowsChangeOneByOne() {
         replication.source().execute("UPDATE twice SET a = a * a", "UPDATE words SET x = 'bb' WHERE x = 'b'");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("twice", "words");
         assertOnTarget("20 1 100", "SELECT concat_ws(' ', count(*), min(a), max(a)) FROM twice");
     }
@@ -181,11 +182,11 @@ final class RepChanges001IT {
     @Test
     void wholeOldRowsAreFoundThroughTheTargetsKey() {
         replication.source().execute("INSERT INTO full_keyed SELECT g, 'old' FROM generate_series(1, 10) g");
-        replication.awaitApplied();
+        replication.awaitSeen();
         // What else has changed on the target plays no part.
         replication.target().execute("UPDATE full_keyed SET b = 'changed by hand' WHERE a = 3");
         replication.source().execute("UPDATE full_keyed SET b = 'new' WHERE a <= 5", "DELETE FROM full_keyed WHERE a > 8");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("full_keyed");
     }
 
@@ -202,7 +203,7 @@ final class RepChanges001IT {
                 "ALTER PUBLICATION everything ADD TABLE missing, missing_full",
                 "INSERT INTO missing VALUES (4, 'x')",
                 "INSERT INTO missing_full VALUES (27)");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("missing", "missing_full");
         replication.target().execute("DELETE FROM missing WHERE a < 3", "DELETE FROM missing_full WHERE a = 25");
         replication.source().execute(
@@ -210,9 +211,9 @@ final class RepChanges001IT {
                 "DELETE FROM missing WHERE a = 2",
                 "UPDATE missing SET b = 'y' WHERE a = 3",
                 "UPDATE missing_full SET a = a + 100");
-        replication.awaitApplied();
-        assertEquals(List.of("update_missing", "delete_missing"), skipped("missing"));
-        assertEquals(List.of("update_missing"), skipped("missing_full"));
+        replication.awaitSeen();
+        assertEquals(List.of(ConflictType.UPDATE_MISSING, ConflictType.DELETE_MISSING), skipped("missing"));
+        assertEquals(List.of(ConflictType.UPDATE_MISSING), skipped("missing_full"));
         assertEquals(List.of("3y", "4x"), replication.target().queryAll("SELECT a || b FROM missing ORDER BY a"));
         assertEquals(
                 List.of("126", "127"), replication.target().queryAll("SELECT a FROM missing_full ORDER BY a"));
@@ -224,10 +225,10 @@ final class RepChanges001IT {
         replication.source().execute(
                 "INSERT INTO large VALUES (1, 'small', 1), (2, 'small', 2)",
                 "UPDATE large SET b = (SELECT string_agg(md5(g::text), '') FROM generate_series(1, 15625) g) WHERE a = 1");
-        replication.awaitApplied();
+        replication.awaitSeen();
         assertOnTarget("500000", "SELECT length(b) FROM large WHERE a = 1");
         replication.source().execute("UPDATE large SET c = 3.3 WHERE a = 1");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("large");
         assertOnTarget("500000 3.3", "SELECT concat_ws(' ', length(b), c) FROM large WHERE a = 1");
     }
@@ -240,7 +241,7 @@ final class RepChanges001IT {
                 "ALTER TABLE narrow DROP COLUMN b",
                 "UPDATE narrow SET c = 2.5 WHERE a = 1",
                 "INSERT INTO narrow VALUES (3, 3.5)");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("narrow");
         assertEquals(
                 List.of("changed", "kept too", "NULL"), replication.target().queryAll("SELECT b FROM narrow ORDER BY a"));
@@ -251,11 +252,11 @@ final class RepChanges001IT {
     void columnsOfItsOwnCanComeAndGoOnTheTarget() {
         replication.target().execute("ALTER TABLE wide ADD COLUMN extra int DEFAULT 7");
         replication.source().execute("UPDATE wide SET b = 'two' WHERE a = 1", "INSERT INTO wide VALUES (2, 'new')");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("wide");
         replication.target().execute("ALTER TABLE wide DROP COLUMN extra");
         replication.source().execute("UPDATE wide SET b = 'three' WHERE a = 1", "INSERT INTO wide VALUES (3, 'newer')");
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical("wide");
     }
 
@@ -275,15 +276,15 @@ final class RepChanges001IT {
             own.both("CREATE TABLE ins (a int)", "CREATE TABLE other (a int)");
             own.source().execute("INSERT INTO ins VALUES (1)", "CREATE PUBLICATION p FOR TABLE ins, other");
             try (EngineRun engine = own.engine()) {
-                own.awaitApplied();
+                own.awaitSeen();
                 own.source().execute("ALTER PUBLICATION p DROP TABLE ins", "INSERT INTO ins VALUES (8888)");
-                own.awaitApplied();
+                own.awaitSeen();
                 assertEquals(List.of("1"), own.target().queryAll("SELECT a FROM ins"));
                 engine.assertRunning();
             }
             try (EngineRun engine = own.engine()) {
                 own.source().execute("INSERT INTO other VALUES (1)");
-                own.awaitApplied();
+                own.awaitSeen();
                 assertTrue(
                         engine.events(EngineEvent.Warning.class).stream()
                                 .anyMatch(warning -> warning.message().contains("public.ins is no longer published")),
@@ -293,10 +294,10 @@ final class RepChanges001IT {
             own.source().execute("ALTER PUBLICATION p ADD TABLE ins", "INSERT INTO ins VALUES (2)");
             own.with(setup -> setup.targetRows = Subscription.TargetRows.TRUNCATE);
             try (EngineRun engine = own.engine()) {
-                own.awaitApplied();
+                own.awaitSeen();
                 own.assertIdentical();
                 own.source().execute("INSERT INTO ins VALUES (3)");
-                own.awaitApplied();
+                own.awaitSeen();
                 own.assertIdentical();
                 engine.assertRunning();
             }
@@ -336,9 +337,9 @@ final class RepChanges001IT {
                     "ALTER PUBLICATION only_inserts ADD TABLE added");
             try (EngineRun engine = own.engine()) {
                 own.source().execute("INSERT INTO ins VALUES (0)");
-                own.awaitApplied();
+                own.awaitSeen();
                 own.source().execute("DELETE FROM ins WHERE a > 0", "INSERT INTO added VALUES (0)");
-                own.awaitApplied();
+                own.awaitSeen();
                 assertEquals(List.of("-5", "0"), own.target().queryAll("SELECT a FROM ins ORDER BY a"));
                 // Without a copy it has nothing but what came later and what was there.
                 assertEquals(List.of("-5", "0"), own.target().queryAll("SELECT a FROM added ORDER BY a"));
@@ -357,11 +358,11 @@ final class RepChanges001IT {
             own.both("CREATE TABLE t (a int PRIMARY KEY)");
             own.source().execute("INSERT INTO t VALUES (1)");
             try (EngineRun engine = own.engine()) {
-                own.awaitApplied();
+                own.awaitSeen();
                 server.stopFast();
                 server.startAgain();
                 own.source().execute("INSERT INTO t VALUES (2)");
-                own.awaitApplied();
+                own.awaitSeen();
                 own.assertIdentical();
                 engine.assertRunning();
             }
@@ -375,7 +376,7 @@ final class RepChanges001IT {
             assertFalse(Files.readString(server.logFile()).contains(STARTED));
             try (EngineRun engine = own.engine()) {
                 own.source().execute("INSERT INTO t VALUES (3)");
-                own.awaitApplied();
+                own.awaitSeen();
                 own.assertIdentical();
                 engine.assertRunning();
             }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Assertions;
@@ -36,6 +37,7 @@ final class Replication implements AutoCloseable {
     private final TestDatabase target;
     private final boolean ownsDatabases;
     private final SubscriptionSetup setup = new SubscriptionSetup();
+    private Optional<EngineRun> current = Optional.empty();
 
     private Replication(TestDatabase source, TestDatabase target, boolean ownsDatabases) {
         this.source = source;
@@ -94,7 +96,9 @@ final class Replication implements AutoCloseable {
 
     /// The engine on a thread of this JVM.
     EngineRun engine() {
-        return new EngineRun(subscription());
+        EngineRun started = new EngineRun(subscription());
+        current = Optional.of(started);
+        return started;
     }
 
     /// Runs the engine until everything committed on the source so far is applied.
@@ -122,9 +126,33 @@ final class Replication implements AutoCloseable {
         awaitConfirmed(lsn);
     }
 
+    /// Waits until everything committed on the source so far can be seen on the target, durable or not: sooner than
+    /// [#awaitApplied], which waits for positions to be stored too.
+    void awaitSeen() {
+        Lsn lsn = source.flushLsn();
+        awaitCopied();
+        await("the target has replayed " + lsn, () -> replayed().compareTo(lsn) >= 0);
+    }
+
+    private Lsn replayed() {
+        return source.query("SELECT r.replay_lsn FROM pg_stat_replication r JOIN pg_replication_slots s"
+                        + " ON s.active_pid = r.pid WHERE s.slot_name = 'pgapply_" + name
+                        + "' AND r.replay_lsn IS NOT NULL")
+                .map(Lsn::parse)
+                .orElse(Lsn.INVALID);
+    }
+
+    /// A condition that a failed engine cannot fulfil any more.
+    private void await(String what, Callable<Boolean> condition) {
+        Await.until(what, () -> {
+            current.ifPresent(EngineRun::assertNotFailed);
+            return condition.call();
+        });
+    }
+
     /// Waits until every table that is known has been copied.
     void awaitCopied() {
-        Await.until(
+        await(
                 "all tables are copied",
                 () -> target.query("SELECT to_regclass('pgapply.table_state') IS NOT NULL")
                                 .equals(Optional.of("t"))
@@ -136,7 +164,7 @@ final class Replication implements AutoCloseable {
 
     /// Waits until the slot's confirmed position has reached this one.
     void awaitConfirmed(Lsn lsn) {
-        Await.until("the slot has confirmed " + lsn, () -> confirmed().compareTo(lsn) >= 0);
+        await("the slot has confirmed " + lsn, () -> confirmed().compareTo(lsn) >= 0);
     }
 
     /// The slot's confirmed position; `0/0` as long as there is no slot.

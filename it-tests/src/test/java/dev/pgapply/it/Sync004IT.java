@@ -37,7 +37,7 @@ final class Sync004IT {
             assertEquals(List.of("pgapply_" + replication.name()), replication.source().queryAll(slots(replication)));
             replication.target().execute("DELETE FROM rep");
             try (EngineRun run = replication.engine()) {
-                replication.awaitApplied();
+                replication.awaitSeen();
                 replication.assertIdentical();
                 run.assertRunning();
             }
@@ -73,16 +73,16 @@ final class Sync004IT {
             replication.both("CREATE TABLE rep (a int PRIMARY KEY)");
             replication.source().execute("INSERT INTO rep SELECT generate_series(1, 10)");
             try (EngineRun run = replication.engine()) {
-                replication.awaitApplied();
+                replication.awaitSeen();
                 // First on the target, so that it is there when it is first heard of.
                 replication.target().execute("CREATE TABLE later (a int)");
                 replication.source().execute(
                         "CREATE TABLE later (a int)", "INSERT INTO later SELECT generate_series(1, 10)");
-                replication.awaitApplied();
+                replication.awaitSeen();
                 replication.assertIdentical();
                 replication.source().execute(
                         "INSERT INTO later SELECT generate_series(1, 10)", "INSERT INTO rep VALUES (11)");
-                replication.awaitApplied();
+                replication.awaitSeen();
                 replication.assertIdentical();
                 assertEquals(20, replication.target().count("later"));
                 run.assertRunning();

@@ -231,8 +231,8 @@ final class Types002IT {
         }
         anyRun = anyTypes.engine();
         builtInRun = builtInTypes.engine();
-        anyTypes.awaitApplied();
-        builtInTypes.awaitApplied();
+        anyTypes.awaitSeen();
+        builtInTypes.awaitSeen();
     }
 
     private static void create(Replication replication, Case family) {
@@ -277,7 +277,7 @@ final class Types002IT {
         String[] tables = family.tables().toArray(String[]::new);
         replication.assertIdentical(tables);
         replication.source().execute(family.changes().toArray(String[]::new));
-        replication.awaitApplied();
+        replication.awaitSeen();
         replication.assertIdentical(tables);
         run.assertRunning();
     }
