@@ -33,14 +33,14 @@ final class Encoding005IT {
             replication.both("CREATE TABLE t (k text PRIMARY KEY, v text[], n name)");
             replication.source().execute("INSERT INTO t VALUES (U&'M\\00F6torhead', ARRAY[U&'\\00E9'], U&'\\00DF')");
             try (EngineRun run = replication.engine()) {
-                replication.awaitApplied();
+                replication.awaitSeen();
                 replication.assertIdentical();
                 replication.source().execute(
                         "INSERT INTO t VALUES (U&'\\00C5ngstr\\00F6m', '{}', 'x'), ('plain', '{plain}', 'plain')",
-                        "UPDATE t SET v = v || U&'\\00E8' WHERE k = U&'M\\00F6torhead'",
+                        "UPDATE t SET v = v || ARRAY[U&'\\00E8'] WHERE k = U&'M\\00F6torhead'",
                         "UPDATE t SET k = k || U&'\\00FF' WHERE k LIKE '%ngstr%'",
                         "DELETE FROM t WHERE k = 'plain'");
-                replication.awaitApplied();
+                replication.awaitSeen();
                 replication.assertIdentical();
                 run.assertRunning();
             }
@@ -60,7 +60,7 @@ final class Encoding005IT {
             replication.both("CREATE TABLE t (a int PRIMARY KEY, b text)");
             replication.source().execute("INSERT INTO t VALUES (1, 'a')");
             try (EngineRun run = replication.engine()) {
-                replication.awaitApplied();
+                replication.awaitSeen();
                 replication.source().execute(
                         "INSERT INTO t VALUES (2, U&'\\00F6')", "INSERT INTO t VALUES (3, U&'secret\\20AC')");
                 ApplyException rejected = run.awaitFailure();
@@ -87,14 +87,14 @@ final class Encoding005IT {
             String bytes = "convert_from(decode('" + high + "', 'hex'), '" + source + "')";
             replication.source().execute("INSERT INTO t VALUES ('copied' || " + bytes + ", " + bytes + ")");
             try (EngineRun run = replication.engine()) {
-                replication.awaitApplied();
+                replication.awaitSeen();
                 assertSameBytes(replication);
                 replication.source().execute(
                         "INSERT INTO t VALUES ('streamed' || " + bytes + ", " + bytes + "), ('gone' || " + bytes + ", NULL)",
                         "UPDATE t SET v = v || " + bytes + " WHERE k LIKE 'copied%'",
                         "UPDATE t SET k = 'x' || k WHERE k LIKE 'streamed%'",
                         "DELETE FROM t WHERE k LIKE 'gone%'");
-                replication.awaitApplied();
+                replication.awaitSeen();
                 assertSameBytes(replication);
                 assertEquals(2, replication.target().count("t"));
                 run.assertRunning();
@@ -115,7 +115,7 @@ final class Encoding005IT {
             replication.both("CREATE TABLE t (a int PRIMARY KEY, b text)");
             replication.source().execute("INSERT INTO t VALUES (1, 'a')");
             try (EngineRun run = replication.engine()) {
-                replication.awaitApplied();
+                replication.awaitSeen();
                 replication.source().execute("INSERT INTO t VALUES (2, convert_from('\\xf6ff', 'SQL_ASCII'))");
                 ApplyException rejected = run.awaitFailure();
                 assertEquals(ErrorCode.CHANGE_REJECTED, rejected.code(), rejected.getMessage());

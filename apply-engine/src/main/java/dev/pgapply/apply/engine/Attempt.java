@@ -45,6 +45,10 @@ final class Attempt implements AutoCloseable {
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private volatile boolean streaming;
+
+    /// Whether characters are converted between the databases; not where one of them does not know its own encoding.
+    private boolean converted = true;
+
     private boolean aborted;
 
     Attempt(Job job) {
@@ -66,7 +70,9 @@ final class Attempt implements AutoCloseable {
                 SessionProfile.TARGET_CONTROL,
                 job.target().errors()::translate);
         migrate();
-        TargetSession session = job.target().openSession(source.serverVersion(), job.listener());
+        converted = !source.databaseEncoding().equals(PostgresSession.SQL_ASCII)
+                && !target.databaseEncoding().equals(PostgresSession.SQL_ASCII);
+        TargetSession session = job.target().openSession(source.serverVersion(), converted, job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
@@ -179,9 +185,14 @@ final class Attempt implements AutoCloseable {
         }
     }
 
+    /// What a session needs that carries values of rows.
+    SessionProfile data(SessionProfile profile) {
+        return converted ? profile : profile.withoutConversion();
+    }
+
     ReplicationConnection openReplication() {
         ReplicationConnection replication =
-                ReplicationConnection.open(job.source(), SessionProfile.SOURCE_REPLICATION, job.sourceErrors());
+                ReplicationConnection.open(job.source(), data(SessionProfile.SOURCE_REPLICATION), job.sourceErrors());
         own(replication, replication::abort);
         return replication;
     }

@@ -97,10 +97,10 @@ final class Start {
                 : SessionProfile.TARGET_COPY;
         TableSync.Sides sides = new TableSync.Sides(
                 job.source(),
-                SessionProfile.SOURCE_COPY,
+                attempt.data(SessionProfile.SOURCE_COPY),
                 job.sourceErrors(),
                 job.target().connector(),
-                targetProfile,
+                attempt.data(targetProfile),
                 job.target().errors());
         try (TableSync sync = new TableSync(
                 sides,

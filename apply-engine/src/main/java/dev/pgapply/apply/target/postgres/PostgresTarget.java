@@ -43,9 +43,10 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     @Override
-    public TargetSession openSession(int sourceVersion, EngineListener listener) throws InterruptedException {
+    public TargetSession openSession(int sourceVersion, boolean converted, EngineListener listener)
+            throws InterruptedException {
         try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
-            PostgresSession session = connector.open(profile(sockets));
+            PostgresSession session = connector.open(profile(sockets, converted));
             try {
                 return prepare(session, sockets, sourceVersion, listener);
             } catch (SQLException e) {
@@ -60,7 +61,7 @@ public final class PostgresTarget implements TargetEngine {
         }
     }
 
-    private SessionProfile profile(PipelineSockets sockets) {
+    private SessionProfile profile(PipelineSockets sockets, boolean converted) {
         SessionProfile profile = SessionProfile.TARGET_APPLY
                 .with("synchronous_commit", subscription.writer().synchronousCommit() ? "on" : "off")
                 // The planner takes full scans for what it knows nothing of; rows are looked up by key here.
@@ -69,6 +70,9 @@ public final class PostgresTarget implements TargetEngine {
                 .with("enable_mergejoin", "off");
         if (subscription.allowTriggers()) {
             profile = profile.withTriggersAllowed();
+        }
+        if (!converted) {
+            profile = profile.withoutConversion();
         }
         for (var property : sockets.properties().entrySet()) {
             profile = profile.withDriverProperty(property.getKey(), property.getValue());
