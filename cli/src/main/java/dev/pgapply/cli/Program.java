@@ -46,6 +46,8 @@ final class Program {
                 .description("Copies a PostgreSQL database once and keeps the copy in step.%n")
                 .customSynopsis("pgapply VERB [OPTION]...")
                 .commandListHeading("%nVerbs:%n");
+        root.usageMessage().width(120);
+        root.addSubcommand("demo", new DemoCommand(out, console).spec());
         root.addSubcommand("run", new RunCommand(environment, console, engines).spec());
         root.addSubcommand("version", new VersionCommand(out).spec());
         commandLine = new CommandLine(root)

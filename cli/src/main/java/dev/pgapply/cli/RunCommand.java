@@ -123,7 +123,7 @@ final class RunCommand implements Callable<Integer> {
         spec.usageMessage()
                 .description(
                         "Copies the tables that are not copied yet, then applies every committed transaction of the"
-                                + " source to the target. Started again, it resumes where it was.%n")
+                                + " source to the target. Started again, it resumes where it was.")
                 .customSynopsis("pgapply run --source URI --target URI [OPTION]...")
                 .footer(
                         "",

@@ -42,7 +42,7 @@ class ProgramTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                                 | pgapply: USAGE: a verb is needed: run, version
+                                 | pgapply: USAGE: a verb is needed: demo, run, version
             rum                  | pgapply: USAGE: unknown verb rum; did you mean run?
             verify               | pgapply: USAGE: unknown verb verify; did you mean version?
             run --sorce x        | pgapply: USAGE: unknown option --sorce; did you mean --source?

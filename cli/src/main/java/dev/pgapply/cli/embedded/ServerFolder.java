@@ -66,10 +66,11 @@ record ServerFolder(Path root) {
     }
 
     /// Returns when the postmaster has written that it accepts connections (true) or has ended (false).
-    boolean waitUntilReady(Process postmaster) {
+    boolean waitUntilReady(BackgroundProcess postmaster) {
         OperatingSystem.waitUntil(
-                () -> !postmaster.isAlive() || isReady(postmaster.pid()), "the server does not become ready: " + log());
-        return postmaster.isAlive();
+                () -> !postmaster.isRunning() || isReady(postmaster.pid()),
+                "the server does not become ready: " + log());
+        return postmaster.isRunning();
     }
 
     // The eighth line of the lock file is the status, since version 10.

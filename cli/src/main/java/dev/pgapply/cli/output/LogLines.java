@@ -10,8 +10,8 @@ import ch.qos.logback.core.AppenderBase;
 import org.slf4j.LoggerFactory;
 import org.slf4j.bridge.SLF4JBridgeHandler;
 
-/// Sends everything that is logged to the console, whatever library logs it. Set up in code: a file would cost start-up
-/// time, and there is nothing in it that a user should change.
+/// Sends everything that is logged to the console, whatever library logs it. Set up in code: a file would cost
+/// start-up time, and there is nothing in it that a user should change.
 public final class LogLines extends AppenderBase<ILoggingEvent> {
 
     private final Console console;
@@ -36,6 +36,8 @@ public final class LogLines extends AppenderBase<ILoggingEvent> {
         context.getLogger("dev.pgapply").setLevel(debug ? Level.DEBUG : Level.INFO);
         // The driver logs every failed attempt to connect, which then is reported and retried by the engine.
         context.getLogger("org.postgresql").setLevel(debug ? Level.WARN : Level.ERROR);
+        // The pool warns of its own threads when it is closed while it still connects.
+        context.getLogger("com.zaxxer.hikari").setLevel(debug ? Level.INFO : Level.ERROR);
         SLF4JBridgeHandler.removeHandlersForRootLogger();
         SLF4JBridgeHandler.install();
     }

@@ -27,7 +27,7 @@ public final class Options {
             "--name",
             Group.JOB,
             "NAME",
-            "the subscription; its slot, origin and lock are called pgapply_<name>",
+            "the subscription; slot, origin and lock are pgapply_<name>",
             "default",
             matching("[a-z0-9_]{1,50}", "1 to 50 lower-case letters, digits and underscores"));
 
@@ -66,7 +66,7 @@ public final class Options {
             .inFile("source.slot");
 
     static final Option<Boolean> FAILOVER =
-            toggle("--failover", Group.SOURCE, "make the slot one that fails over to standbys (17 or newer)");
+            toggle("--failover", Group.SOURCE, "make the slot one that fails over to standbys (17+)");
 
     static final Option<Duration> SLOT_WAIT = Option.of(
             "--slot-wait",
@@ -80,7 +80,7 @@ public final class Options {
             "--origin",
             Group.SOURCE,
             "any|none",
-            "none: leave out what the source got by replication (16 or newer)",
+            "none: leave out what the source got by replication (16+)",
             "any",
             constant(Origin.class));
 
@@ -110,7 +110,7 @@ public final class Options {
             "--retry-for",
             Group.STREAM,
             "TIME",
-            "with --until: how long lost connections are retried; else for ever",
+            "with --until: retry lost connections so long; else for ever",
             "10min",
             Quantity::parseDuration);
 
@@ -118,7 +118,7 @@ public final class Options {
             "--refresh-interval",
             Group.STREAM,
             "TIME",
-            "how often the publication is looked at for new tables",
+            "how often to look for new tables in the publication",
             "10s",
             Quantity::parseDuration);
 
@@ -126,7 +126,7 @@ public final class Options {
             "--binary",
             Group.STREAM,
             "auto|on|off",
-            "values in binary; auto: where the types of both sides are the same",
+            "values in binary; auto: where both sides' types are equal",
             "auto",
             constant(Binary.class));
 
@@ -134,7 +134,7 @@ public final class Options {
             "--grouping",
             Group.WRITER,
             "auto|off",
-            "auto: source transactions that wait share one target transaction",
+            "auto: waiting transactions share one target transaction",
             "auto",
             choice(Map.of("auto", true, "off", false), "auto or off"));
 
@@ -166,7 +166,7 @@ public final class Options {
             "--synchronous-commit",
             Group.WRITER,
             "on|off",
-            "wait for the target's disk at each commit; off loses nothing either",
+            "commits wait for the target's disk; off is safe, too",
             "off",
             Options::truth);
 

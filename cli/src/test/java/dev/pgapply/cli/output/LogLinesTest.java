@@ -19,10 +19,11 @@ class LogLinesTest {
         LoggerFactory.getLogger("dev.pgapply.apply.X").debug("hidden");
         LoggerFactory.getLogger("dev.pgapply.apply.X").info("ours {}", 1);
         LoggerFactory.getLogger("com.zaxxer.hikari.X").info("hidden");
-        LoggerFactory.getLogger("com.zaxxer.hikari.X").warn("pool", new IllegalStateException("why"));
+        LoggerFactory.getLogger("com.zaxxer.hikari.X").warn("hidden");
+        LoggerFactory.getLogger("org.flywaydb.X").warn("migrations", new IllegalStateException("why"));
         java.util.logging.Logger.getLogger("org.postgresql.X").warning("hidden");
         java.util.logging.Logger.getLogger("org.flywaydb.X").severe("bridged");
-        assertWritten("INFO  ours 1", "WARN  pool: why", "ERROR bridged");
+        assertWritten("INFO  ours 1", "WARN  migrations: why", "ERROR bridged");
     }
 
     @Test

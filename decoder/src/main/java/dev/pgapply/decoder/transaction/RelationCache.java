@@ -5,36 +5,58 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The relations that the source has described on this connection, by OID.
-final class RelationCache {
+/// The relations that the source has described on this connection, outside of streamed transactions and in
+/// those that have committed.
+///
+/// Descriptions are numbered as they arrive. A streamed transaction's become known here when it commits, and by
+/// then another transaction may have brought a newer one, which the source then takes for the one in force.
+final class RelationCache implements Relations {
 
-    private final Map<Integer, Relation> byOid = new HashMap<>();
+    private final Map<Integer, Entry> byOid = new HashMap<>();
     /// The one asked for last: most changes come in runs of one table.
     private @Nullable Relation last;
 
-    /// Takes a description. One that says what is known already keeps the old instance, because the source repeats
-    /// itself
-    /// after every invalidation (an ANALYZE is enough) and a new instance means a new version to whoever compares.
-    void put(Relation relation) {
-        Relation known = byOid.get(relation.oid());
-        if (!relation.equals(known)) {
-            byOid.put(relation.oid(), relation);
+    private long arrivals;
+
+    private record Entry(Relation relation, long arrival) {}
+
+    /// The number of a description that has just arrived.
+    long nextArrival() {
+        return ++arrivals;
+    }
+
+    @Override
+    public void put(Relation relation) {
+        put(relation, nextArrival());
+    }
+
+    /// Takes a description that arrived earlier, unless one of the same relation has arrived since.
+    void put(Relation relation, long arrival) {
+        Entry known = byOid.get(relation.oid());
+        if (known == null || known.arrival() < arrival) {
+            Relation kept = known != null && known.relation().equals(relation) ? known.relation() : relation;
+            byOid.put(relation.oid(), new Entry(kept, arrival));
             last = null;
         }
     }
 
-    /// @throws UnexpectedMessageException if it was never described
-    Relation get(int oid) {
+    @Override
+    public Relation get(int oid) {
         Relation candidate = last;
         if (candidate != null && candidate.oid() == oid) {
             return candidate;
         }
-        Relation found = byOid.get(oid);
+        Relation found = find(oid);
         if (found == null) {
-            throw new UnexpectedMessageException("a change refers to relation %s, which was never described"
-                    .formatted(Integer.toUnsignedString(oid)));
+            throw UnexpectedMessageException.unknownRelation(oid);
         }
         last = found;
         return found;
+    }
+
+    @Nullable
+    Relation find(int oid) {
+        Entry known = byOid.get(oid);
+        return known == null ? null : known.relation();
     }
 }

@@ -1,91 +1,111 @@
 package dev.pgapply.decoder.transaction;
 
 import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.PgOutputMessage;
-import dev.pgapply.decoder.Relation;
-import dev.pgapply.decoder.Row;
-import java.util.ArrayList;
-import java.util.List;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Puts messages together to the stream of [TransactionEvent]s.
 ///
-/// A transaction that comes after its commit flows through while it is received, so its size does not matter. Its
-/// [TransactionEvent.Begin] is held back until the message after it, which may name the origin.
+/// A transaction that comes after its commit flows through while it is received, so its size does not matter.
+/// Its [TransactionEvent.Begin] is held back until the message after it, which may name the origin.
 ///
-/// One per connection, used by one thread; after an exception it must not be used again.
-public final class TransactionAssembler {
+/// A streamed transaction is spooled until its commit or prepare, and what was rolled back of it is removed;
+/// then it flows like any other. Nothing that is spooled may be confirmed to the source.
+///
+/// One per connection, used by one thread. After an exception, its own or that of the consumer, it can only be
+/// closed, and a transaction of which no end was handed out has to be discarded.
+public final class TransactionAssembler implements AutoCloseable {
 
     private final RelationCache relations = new RelationCache();
+    private final ChangeResolver changes = new ChangeResolver(relations);
+    /// Null if streaming is not asked for.
+    private final @Nullable OpenStreams streams;
+
     /// The transaction between its first and its last message, if one is open.
     private @Nullable OpenTransaction open;
     /// The open transaction's begin while it can still learn of an origin.
     private TransactionEvent.@Nullable Begin held;
 
+    private long ignoredAborts;
+
     private record OpenTransaction(int xid, Lsn finalLsn, Optional<String> gid) {}
 
-    /// Takes the next message and hands out the events that it completes, none or several.
+    /// For a stream without `streaming`; a stream block is then an error.
+    public TransactionAssembler() {
+        streams = null;
+    }
+
+    /// For a stream with `streaming`, `on` or `parallel`. Removes files that a killed process has left in the
+    /// directory.
+    ///
+    /// @throws SpoolException.Unusable if the directory is not usable
+    public TransactionAssembler(SpoolSettings settings) {
+        streams = new OpenStreams(settings, relations);
+    }
+
+    /// Takes the next message and hands out the events that it completes: none, one, or all of a streamed
+    /// transaction.
     ///
     /// @throws UnexpectedMessageException if the message has no place here
+    /// @throws SpoolException if a streamed transaction cannot be kept, or cannot be read back
     public void accept(PgOutputMessage message, Consumer<? super TransactionEvent> out) {
         switch (message) {
-            case PgOutputMessage.Insert insert -> change(insert(insert), out);
-            case PgOutputMessage.Update update -> change(update(update), out);
-            case PgOutputMessage.Delete delete -> change(delete(delete), out);
-            case PgOutputMessage.Truncate truncate -> change(truncate(truncate), out);
-            case PgOutputMessage.RelationMessage description -> relations.put(description.relation());
-            case PgOutputMessage.TypeMessage ignored -> {
-                // Values are mapped by the type's OID and the target's catalog; the name adds nothing.
-            }
-            case PgOutputMessage.LogicalMessage logical -> logicalMessage(logical, out);
-            case PgOutputMessage.Begin begin -> begin(begin);
+            case PgOutputMessage.Streamable part -> part(part, out);
+            case PgOutputMessage.Begin begin ->
+                begin("a transaction's begin", begin.xid(), begin.finalLsn(), begin.commitTime(), Optional.empty());
+            case PgOutputMessage.BeginPrepare begin ->
+                begin(
+                        "a prepared transaction's begin",
+                        begin.xid(),
+                        begin.prepareLsn(),
+                        begin.prepareTime(),
+                        Optional.of(begin.gid()));
             case PgOutputMessage.Origin origin -> origin(origin, out);
             case PgOutputMessage.Commit commit -> commit(commit, out);
-            case PgOutputMessage.BeginPrepare begin -> beginPrepare(begin);
             case PgOutputMessage.Prepare prepare -> prepare(prepare, out);
-            case PgOutputMessage.CommitPrepared commit -> {
-                outside("COMMIT PREPARED");
-                out.accept(new TransactionEvent.CommitPrepared(
-                        commit.xid(), commit.gid(), commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+            case PgOutputMessage.CommitPrepared commit -> commitPrepared(commit, out);
+            case PgOutputMessage.RollbackPrepared rollback -> rollbackPrepared(rollback, out);
+            case PgOutputMessage.StreamStart start -> {
+                outside("a stream block");
+                streams().start(start);
             }
-            case PgOutputMessage.RollbackPrepared rollback -> {
-                outside("ROLLBACK PREPARED");
-                out.accept(new TransactionEvent.RollbackPrepared(
-                        rollback.xid(),
-                        rollback.gid(),
-                        rollback.prepareEndLsn(),
-                        rollback.rollbackEndLsn(),
-                        rollback.prepareTime(),
-                        rollback.rollbackTime()));
-            }
-            case PgOutputMessage.StreamStart ignored -> throw streamed();
-            case PgOutputMessage.StreamStop ignored -> throw streamed();
-            case PgOutputMessage.Streamed ignored -> throw streamed();
-            case PgOutputMessage.StreamCommit ignored -> throw streamed();
-            case PgOutputMessage.StreamPrepare ignored -> throw streamed();
-            case PgOutputMessage.StreamAbort ignored -> {
-                // PostgreSQL 18 sends it for subtransactions of transactions that were never streamed.
-            }
+            case PgOutputMessage.Streamed streamed -> streams().append(streamed);
+            case PgOutputMessage.StreamStop ignored -> streams().stop();
+            case PgOutputMessage.StreamAbort abort -> streamAbort(abort);
+            case PgOutputMessage.StreamCommit commit -> streamCommit(commit, out);
+            case PgOutputMessage.StreamPrepare prepare -> streamPrepare(prepare, out);
         }
     }
 
-    private void begin(PgOutputMessage.Begin begin) {
-        outside("a transaction's begin");
-        open = new OpenTransaction(begin.xid(), begin.finalLsn(), Optional.empty());
-        held = new TransactionEvent.Begin(
-                begin.xid(), begin.finalLsn(), begin.commitTime(), Optional.empty(), Optional.empty());
+    private void part(PgOutputMessage.Streamable part, Consumer<? super TransactionEvent> out) {
+        TransactionEvent event = changes.resolve(part);
+        if (event == null) {
+            return;
+        }
+        if (event instanceof TransactionEvent.Message message && !message.transactional()) {
+            outside("a message that is not transactional");
+        } else {
+            inside("a change or message");
+            release(out);
+        }
+        out.accept(event);
     }
 
-    private void beginPrepare(PgOutputMessage.BeginPrepare begin) {
-        outside("a prepared transaction's begin");
-        Optional<String> gid = Optional.of(begin.gid());
-        open = new OpenTransaction(begin.xid(), begin.prepareLsn(), gid);
-        held = new TransactionEvent.Begin(begin.xid(), begin.prepareLsn(), begin.prepareTime(), Optional.empty(), gid);
+    private void begin(String what, int xid, Lsn finalLsn, Instant time, Optional<String> gid) {
+        outside(what);
+        open = new OpenTransaction(xid, finalLsn, gid);
+        held = new TransactionEvent.Begin(xid, finalLsn, time, Optional.empty(), gid);
     }
 
     private void origin(PgOutputMessage.Origin origin, Consumer<? super TransactionEvent> out) {
+        if (isInBlock()) {
+            streams().origin(origin.name());
+            return;
+        }
         TransactionEvent.Begin begin = held;
         if (begin == null) {
             throw new UnexpectedMessageException("an origin does not follow a transaction's begin");
@@ -108,9 +128,7 @@ public final class TransactionAssembler {
 
     private void prepare(PgOutputMessage.Prepare prepare, Consumer<? super TransactionEvent> out) {
         OpenTransaction transaction = inside("a prepare");
-        if (!transaction.gid().equals(Optional.of(prepare.gid()))
-                || transaction.xid() != prepare.xid()
-                || !transaction.finalLsn().equals(prepare.prepareLsn())) {
+        if (!transaction.equals(new OpenTransaction(prepare.xid(), prepare.prepareLsn(), Optional.of(prepare.gid())))) {
             throw new UnexpectedMessageException("a prepare at %s ends the transaction begun for %s"
                     .formatted(prepare.prepareLsn(), transaction.finalLsn()));
         }
@@ -120,60 +138,68 @@ public final class TransactionAssembler {
                 prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
     }
 
-    private void logicalMessage(PgOutputMessage.LogicalMessage logical, Consumer<? super TransactionEvent> out) {
-        if (logical.transactional()) {
-            inside("a transactional message");
-            release(out);
-        } else {
-            outside("a message that is not transactional");
+    private void commitPrepared(PgOutputMessage.CommitPrepared commit, Consumer<? super TransactionEvent> out) {
+        outside("a commit of a prepared transaction");
+        out.accept(new TransactionEvent.CommitPrepared(
+                commit.xid(), commit.gid(), commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+    }
+
+    private void rollbackPrepared(PgOutputMessage.RollbackPrepared rollback, Consumer<? super TransactionEvent> out) {
+        outside("a rollback of a prepared transaction");
+        out.accept(new TransactionEvent.RollbackPrepared(
+                rollback.xid(),
+                rollback.gid(),
+                rollback.prepareEndLsn(),
+                rollback.rollbackEndLsn(),
+                rollback.prepareTime(),
+                rollback.rollbackTime()));
+    }
+
+    /// The source may roll back what it has never streamed: PostgreSQL 18 up to 18.6 sends that even without
+    /// streaming.
+    private void streamAbort(PgOutputMessage.StreamAbort abort) {
+        outside("a stream abort");
+        if (streams == null || !streams.abort(abort.xid(), abort.subxid())) {
+            ignoredAborts++;
         }
-        out.accept(new TransactionEvent.Message(
-                logical.transactional(), logical.lsn(), logical.prefix(), logical.content()));
     }
 
-    private void change(Change change, Consumer<? super TransactionEvent> out) {
-        inside("a change");
-        release(out);
-        out.accept(change);
+    private void streamCommit(PgOutputMessage.StreamCommit commit, Consumer<? super TransactionEvent> out) {
+        outside("a stream commit");
+        OpenStreams.Transaction transaction = streams().take(commit.xid());
+        out.accept(new TransactionEvent.Begin(
+                commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()));
+        replay(transaction, out);
+        out.accept(new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
     }
 
-    private Change insert(PgOutputMessage.Insert insert) {
-        Relation relation = relations.get(insert.relationOid());
-        checkWidth(relation, insert.newRow().row());
-        return new Change.Insert(relation, insert.newRow());
+    private void streamPrepare(PgOutputMessage.StreamPrepare prepare, Consumer<? super TransactionEvent> out) {
+        outside("a stream prepare");
+        OpenStreams.Transaction transaction = streams().take(prepare.xid());
+        out.accept(new TransactionEvent.Begin(
+                prepare.xid(),
+                prepare.prepareLsn(),
+                prepare.prepareTime(),
+                transaction.origin(),
+                Optional.of(prepare.gid())));
+        replay(transaction, out);
+        out.accept(new TransactionEvent.Prepare(
+                prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
     }
 
-    private Change update(PgOutputMessage.Update update) {
-        Relation relation = relations.get(update.relationOid());
-        checkWidth(relation, update.newRow().row());
-        if (update.oldRow().isPresent()) {
-            checkWidth(relation, update.oldRow().get().row());
-        }
-        return new Change.Update(relation, update.oldRow(), update.newRow());
-    }
-
-    private Change delete(PgOutputMessage.Delete delete) {
-        Relation relation = relations.get(delete.relationOid());
-        checkWidth(relation, delete.oldRow().row());
-        return new Change.Delete(relation, delete.oldRow());
-    }
-
-    private Change truncate(PgOutputMessage.Truncate truncate) {
-        List<Relation> tables = new ArrayList<>();
-        for (int oid : truncate.relationOids()) {
-            tables.add(relations.get(oid));
-        }
-        return new Change.Truncate(tables, truncate.cascade(), truncate.restartIdentity());
-    }
-
-    private static void checkWidth(Relation relation, Row row) {
-        if (row.columnCount() != relation.columns().size()) {
-            throw new UnexpectedMessageException("a row of %s has %d values for %d columns"
-                    .formatted(
-                            relation.name(),
-                            row.columnCount(),
-                            relation.columns().size()));
-        }
+    /// Spooled messages are what they would be outside of a stream block, so an ordinary decoder reads them.
+    private static void replay(OpenStreams.Transaction transaction, Consumer<? super TransactionEvent> out) {
+        PgOutputDecoder decoder = new PgOutputDecoder();
+        ChangeResolver streamedChanges = new ChangeResolver(transaction.relations());
+        transaction.spool().replay((bytes, offset, length) -> {
+            TransactionEvent event =
+                    streamedChanges.resolve((PgOutputMessage.Streamable) decoder.decode(bytes, offset, length));
+            if (event != null) {
+                out.accept(event);
+            }
+        });
+        transaction.relations().commit();
+        transaction.spool().delete();
     }
 
     private void release(Consumer<? super TransactionEvent> out) {
@@ -198,9 +224,37 @@ public final class TransactionAssembler {
             throw new UnexpectedMessageException(
                     "%s comes inside the transaction begun for %s".formatted(what, transaction.finalLsn()));
         }
+        if (isInBlock()) {
+            throw new UnexpectedMessageException("%s comes inside %s".formatted(what, streams));
+        }
     }
 
-    private static UnexpectedMessageException streamed() {
-        return new UnexpectedMessageException("streaming was not asked for");
+    private boolean isInBlock() {
+        return streams != null && streams.isInBlock();
+    }
+
+    private OpenStreams streams() {
+        if (streams == null) {
+            throw new UnexpectedMessageException("streaming was not asked for");
+        }
+        return streams;
+    }
+
+    /// How many aborts were of transactions of which no block had come.
+    public long ignoredAborts() {
+        return ignoredAborts;
+    }
+
+    /// What is spooled now. For the thread that uses the assembler.
+    public SpoolUsage spoolUsage() {
+        return streams == null ? new SpoolUsage(0, 0, 0) : streams.usage();
+    }
+
+    /// Removes the files of this assembler. May be called twice, and after an exception.
+    @Override
+    public void close() {
+        if (streams != null) {
+            streams.close();
+        }
     }
 }

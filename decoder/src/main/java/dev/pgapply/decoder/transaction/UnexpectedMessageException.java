@@ -10,4 +10,9 @@ public final class UnexpectedMessageException extends RuntimeException {
     UnexpectedMessageException(String message) {
         super(message);
     }
+
+    static UnexpectedMessageException unknownRelation(int oid) {
+        return new UnexpectedMessageException(
+                "a change refers to relation %s, which was never described".formatted(Integer.toUnsignedString(oid)));
+    }
 }

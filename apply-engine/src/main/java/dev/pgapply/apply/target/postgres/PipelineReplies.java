@@ -11,10 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.ServerErrorMessage;
 
-/// Reads what the server answers to one round, and keeps of it the row counts, the first error and the rows asked for.
+/// Reads what the server answers to one round, and keeps of it the row counts, the first error and the rows
+/// asked for.
 ///
-/// One thread reads a round: the pipeline's own, or one made for the round. The pipeline looks at the results only
-/// after that thread has ended; only [#failed] and [#collect] are for the time in between.
+/// One thread reads a round: the pipeline's own, or one made for the round. The pipeline looks at the results
+/// only after that thread has ended; only [#failed] and [#collect] are for the time in between.
 ///
 /// Source: PostgreSQL documentation, "Message Formats".
 final class PipelineReplies {
@@ -105,8 +106,8 @@ final class PipelineReplies {
         return transactionStatus;
     }
 
-    /// Reads to the round's ReadyForQuery, and beyond it whatever arrived together with it: the driver reads next, and
-    /// must find the stream between two messages.
+    /// Reads to the round's ReadyForQuery, and beyond it whatever arrived together with it: the driver reads
+    /// next, and must find the stream between two messages.
     ///
     /// @throws EOFException if the server has ended the connection
     /// @throws IOException if the connection is lost, or what comes is not the protocol

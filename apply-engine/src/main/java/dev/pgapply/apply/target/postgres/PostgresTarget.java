@@ -6,6 +6,7 @@ import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetEngine;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.BinarySafety;
 import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresConnector;
@@ -42,11 +43,11 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     @Override
-    public TargetSession openSession(EngineListener listener) throws InterruptedException {
+    public TargetSession openSession(Source source, EngineListener listener) throws InterruptedException {
         try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
-            PostgresSession session = connector.open(profile(sockets));
+            PostgresSession session = connector.open(profile(sockets, source));
             try {
-                return prepare(session, sockets, listener);
+                return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
                 throw errors.translate("opening the writing session", e);
@@ -59,13 +60,16 @@ public final class PostgresTarget implements TargetEngine {
         }
     }
 
-    private SessionProfile profile(PipelineSockets sockets) {
+    private SessionProfile profile(PipelineSockets sockets, Source source) {
         SessionProfile profile = SessionProfile.TARGET_APPLY
                 .with("synchronous_commit", subscription.writer().synchronousCommit() ? "on" : "off")
                 // The planner takes full scans for what it knows nothing of; rows are looked up by key here.
                 .with("enable_seqscan", "off")
                 .with("enable_hashjoin", "off")
                 .with("enable_mergejoin", "off");
+        if (source.unconverted()) {
+            profile = profile.withoutConversion();
+        }
         if (subscription.allowTriggers()) {
             profile = profile.withTriggersAllowed();
         }
@@ -75,7 +79,8 @@ public final class PostgresTarget implements TargetEngine {
         return profile;
     }
 
-    private TargetSession prepare(PostgresSession session, PipelineSockets sockets, EngineListener listener)
+    private TargetSession prepare(
+            PostgresSession session, PipelineSockets sockets, int sourceVersion, EngineListener listener)
             throws SQLException, InterruptedException {
         Connection connection = session.connection();
         if (session.majorVersion() >= 12) {
@@ -88,14 +93,26 @@ public final class PostgresTarget implements TargetEngine {
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
+        // Tables are looked up in the middle of a round, when the pipeline's connection has replies on their way.
+        PostgresSession catalog = connector.open(SessionProfile.TARGET_CONTROL);
         return new PostgresTargetSession(
-                connection,
+                session,
                 pipeline,
                 progressStore,
                 progress,
-                new TargetTables(pipeline, new PostgresCatalogReader(session)),
+                new TargetTables(pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session)),
+                catalog,
                 errors,
                 listener);
+    }
+
+    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last
+    /// word.
+    private BinaryAcceptance acceptance(int sourceVersion, PostgresSession session) {
+        if (subscription.binary() == Subscription.Binary.ON) {
+            return (sourceType, target) -> true;
+        }
+        return new BinarySafety(sourceVersion, session.serverVersion())::isSafe;
     }
 
     @Override
@@ -106,10 +123,7 @@ public final class PostgresTarget implements TargetEngine {
         }
         try {
             return new PostgresDurability(
-                    connector.open(SessionProfile.TARGET_CONTROL).connection(),
-                    progressStore,
-                    subscription.name(),
-                    errors);
+                    connector.open(SessionProfile.TARGET_CONTROL), progressStore, subscription.name(), errors);
         } catch (SchemaException e) {
             throw errors.translate(e);
         }

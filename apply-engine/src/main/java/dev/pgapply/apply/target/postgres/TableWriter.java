@@ -1,6 +1,7 @@
 package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.ApplyException.SchemaMismatch;
+import dev.pgapply.apply.target.TextFormatNeeded;
 import dev.pgapply.apply.target.postgres.RowStatements.Wanted;
 import dev.pgapply.decoder.NewRow;
 import dev.pgapply.decoder.OldRow;
@@ -20,9 +21,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Queues the statements of single-row changes of one relation version: values go from the message into the pipeline
-/// as the bytes they are. Statements are prepared once per shape, that is per set of columns sent and of NULLs looked
-/// for.
+/// Queues the statements of single-row changes of one relation version: values go from the message into the
+/// pipeline as the bytes they are. Statements are prepared once per shape, that is per set of columns sent and
+/// of NULLs looked for.
 final class TableWriter {
 
     private static final int MAX_SHAPES = 64;
@@ -63,6 +64,7 @@ final class TableWriter {
     private final int[] settable;
     /// Wire columns that are `GENERATED ALWAYS AS IDENTITY` on the target.
     private final int[] always;
+    private final boolean[] acceptsBinary;
 
     private final BitSet allSettable = new BitSet();
     private final BitSet noNulls = new BitSet();
@@ -71,18 +73,24 @@ final class TableWriter {
     private @Nullable Prepared fullUpdate;
     private @Nullable Prepared uniqueDelete;
 
-    TableWriter(Pipeline pipeline, ColumnMapping mapping) {
+    TableWriter(Pipeline pipeline, ColumnMapping mapping, BinaryAcceptance acceptance) {
         this.pipeline = pipeline;
         this.relation = mapping.relation();
         this.table = mapping.target();
         this.mapping = mapping;
-        this.deferrableKeys = table.keys().stream().filter(UniqueKey::deferrable).toList();
+        this.deferrableKeys =
+                table.keys().stream().filter(UniqueKey::deferrable).toList();
         this.identity = RowIdentity.of(mapping);
         this.statements = new RowStatements(table);
         int width = mapping.wireColumns();
         this.columns = new Column[width];
+        this.acceptsBinary = new boolean[width];
         for (int i = 0; i < width; i++) {
-            columns[i] = mapping.isIgnored(i) ? null : mapping.targetColumn(i);
+            if (!mapping.isIgnored(i)) {
+                columns[i] = mapping.targetColumn(i);
+                acceptsBinary[i] = acceptance.accepts(
+                        Integer.toUnsignedLong(relation.columns().get(i).typeOid()), columns[i].type());
+            }
         }
         int[] mapped =
                 IntStream.range(0, width).filter(i -> !mapping.isIgnored(i)).toArray();
@@ -131,8 +139,8 @@ final class TableWriter {
         pipeline.execute(tag);
     }
 
-    /// Queues what changes the row, one statement or two that affect it once or twice together; none where nothing can
-    /// have changed.
+    /// Queues what changes the row, one statement or two that affect it once or twice together; none where
+    /// nothing can have changed.
     void update(Optional<OldRow> old, NewRow newRow, int tag) throws SQLException {
         Row row = newRow.row();
         Row lookup = old.map(OldRow::row).orElse(row);
@@ -158,8 +166,9 @@ final class TableWriter {
         run(statement, row, lookup, tag);
     }
 
-    /// A `GENERATED ALWAYS` identity column cannot be set, not even to the value that it has. Whether it has changed is
-    /// known where the old row was sent; otherwise the target decides: the first of two statements acts only if it has.
+    /// A `GENERATED ALWAYS` identity column cannot be set, not even to the value that it has. Whether it has
+    /// changed is known where the old row was sent; otherwise the target decides: the first of two statements
+    /// acts only if it has.
     private void updateBesideIdentity(Optional<OldRow> old, Row row, Row lookup, int tag) throws SQLException {
         BitSet set = sent(row);
         BitSet all = (BitSet) set.clone();
@@ -242,16 +251,17 @@ final class TableWriter {
             wanted.add(new Wanted(columns[column], nulls.get(column)));
         }
         int[] values = set.stream().toArray();
-        int[] search =
-                identity.columns().stream().mapToInt(c -> c).filter(c -> !nulls.get(c)).toArray();
-        RowStatements.Statement statement =
-                switch (verb) {
-                    case INSERT -> statements.insert(columns(values));
-                    case UPDATE -> statements.update(columns(values), wanted, unique);
-                    case DELETE -> statements.delete(wanted, unique);
-                    case REPLACE -> statements.replace(columns(values), wanted, List.of());
-                    case REPLACE_IF_CHANGED -> statements.replace(columns(values), wanted, columns(always));
-                };
+        int[] search = identity.columns().stream()
+                .mapToInt(c -> c)
+                .filter(c -> !nulls.get(c))
+                .toArray();
+        RowStatements.Statement statement = switch (verb) {
+            case INSERT -> statements.insert(columns(values));
+            case UPDATE -> statements.update(columns(values), wanted, unique);
+            case DELETE -> statements.delete(wanted, unique);
+            case REPLACE -> statements.replace(columns(values), wanted, List.of());
+            case REPLACE_IF_CHANGED -> statements.replace(columns(values), wanted, columns(always));
+        };
         return prepare(statement, values, search);
     }
 
@@ -301,7 +311,13 @@ final class TableWriter {
         for (int column : wireColumns) {
             switch (row.kind(column)) {
                 case Row.TEXT -> pipeline.parameter(Pipeline.TEXT, bytes, row.offset(column), row.length(column));
-                case Row.BINARY -> pipeline.parameter(Pipeline.BINARY, bytes, row.offset(column), row.length(column));
+                case Row.BINARY -> {
+                    if (!acceptsBinary[column]) {
+                        throw new TextFormatNeeded(
+                                table.name(), relation.columns().get(column).name());
+                    }
+                    pipeline.parameter(Pipeline.BINARY, bytes, row.offset(column), row.length(column));
+                }
                 case Row.NULL -> pipeline.nullParameter();
                 default ->
                     throw new SchemaMismatch(

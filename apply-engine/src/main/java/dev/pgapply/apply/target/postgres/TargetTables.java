@@ -13,21 +13,23 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The writers of the tables met so far, one per relation version. A new version of a relation reads the target's
-/// catalog again, so that columns added there in the meantime are seen.
+/// The writers of the tables met so far, one per relation version. A new version of a relation reads the
+/// target's catalog again, so that columns added there in the meantime are seen.
 final class TargetTables {
 
     private static final int MAX_WRITERS = 10_000;
 
     private final Pipeline pipeline;
     private final CatalogReader catalog;
+    private final BinaryAcceptance acceptance;
     private final IdentityHashMap<Relation, TableWriter> byRelation = new IdentityHashMap<>();
     private final Map<Integer, Relation> newest = new HashMap<>();
     private @Nullable TableWriter last;
 
-    TargetTables(Pipeline pipeline, CatalogReader catalog) {
+    TargetTables(Pipeline pipeline, CatalogReader catalog, BinaryAcceptance acceptance) {
         this.pipeline = pipeline;
         this.catalog = catalog;
+        this.acceptance = acceptance;
     }
 
     /// Relations are compared by identity: the decoder keeps the instance until a message says something else.
@@ -58,7 +60,7 @@ final class TargetTables {
         }
         TableSchema table = read(relation.name());
         try {
-            TableWriter made = new TableWriter(pipeline, ColumnMapping.of(relation, table));
+            TableWriter made = new TableWriter(pipeline, ColumnMapping.of(relation, table), acceptance);
             byRelation.put(relation, made);
             return made;
         } catch (SchemaException e) {
