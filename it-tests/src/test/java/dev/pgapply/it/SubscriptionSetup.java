@@ -1,6 +1,7 @@
 package dev.pgapply.it;
 
 import dev.pgapply.apply.Subscription;
+import dev.pgapply.schema.postgres.PostgresEndpoint;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,19 @@ final class SubscriptionSetup {
     Duration refreshInterval = Duration.ofSeconds(1);
     Optional<Duration> retryFor = Optional.empty();
 
+    /// Roles other than the superuser, by password where the server wants one.
+    Optional<Login> sourceRole = Optional.empty();
+
+    Optional<Login> targetRole = Optional.empty();
+
+    record Login(String role, String password) {
+        PostgresEndpoint endpoint(TestDatabase database) {
+            PostgresEndpoint superuser = database.endpoint();
+            return new PostgresEndpoint(
+                    superuser.hosts(), superuser.database(), role, () -> Optional.of(password), superuser.parameters());
+        }
+    }
+
     /// `-Dpgapply.grouping=off` runs all scenarios with the source's transaction boundaries.
     private static Subscription.Writer defaultWriter() {
         Subscription.Writer standard = Subscription.Writer.DEFAULT;
@@ -38,8 +52,8 @@ final class SubscriptionSetup {
     Subscription subscription(String name, TestDatabase source, TestDatabase target) {
         return new Subscription(
                 name,
-                source.endpoint(),
-                target.endpoint(),
+                sourceRole.map(login -> login.endpoint(source)).orElseGet(source::endpoint),
+                targetRole.map(login -> login.endpoint(target)).orElseGet(target::endpoint),
                 publications,
                 slot,
                 failover,
