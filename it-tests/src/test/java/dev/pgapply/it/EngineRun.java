@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.Assertions;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assertions;
 
 /// An engine that runs on a thread of this JVM, so that a test can hear what it tells and stop it.
 final class EngineRun implements AutoCloseable {

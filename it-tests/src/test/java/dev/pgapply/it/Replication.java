@@ -117,11 +117,14 @@ final class Replication implements AutoCloseable {
 
     /// Waits until every table that is known has been copied.
     void awaitCopied() {
-        Await.until("all tables are copied", () -> target.query("SELECT to_regclass('pgapply.table_state') IS NOT NULL")
-                        .equals(Optional.of("t"))
-                && target.query("SELECT count(*) > 0 AND bool_and(state IN ('COPIED', 'CATCHUP', 'READY', 'STOPPED'))"
-                                + " FROM pgapply.table_state WHERE subscription = '" + name + "'")
-                        .equals(Optional.of("t")));
+        Await.until(
+                "all tables are copied",
+                () -> target.query("SELECT to_regclass('pgapply.table_state') IS NOT NULL")
+                                .equals(Optional.of("t"))
+                        && target.query(
+                                        "SELECT count(*) > 0 AND bool_and(state IN ('COPIED', 'CATCHUP', 'READY', 'STOPPED'))"
+                                                + " FROM pgapply.table_state WHERE subscription = '" + name + "'")
+                                .equals(Optional.of("t")));
     }
 
     /// Waits until the slot's confirmed position has reached this one.
@@ -161,8 +164,8 @@ final class Replication implements AutoCloseable {
         assertIdentical(source, target, tables);
     }
 
-    /// Fails unless these tables (`name` or `schema.name`; all of the source where none is named) hold the same rows
-    /// on both sides.
+    /// Fails unless these tables (`name` or `schema.name`; all of the source where none is named) hold the same
+    /// rows on both sides.
     static void assertIdentical(TestDatabase source, TestDatabase target, String... tables) {
         List<Result> different = compare(source, target, tables).stream()
                 .filter(result -> !result.identical())

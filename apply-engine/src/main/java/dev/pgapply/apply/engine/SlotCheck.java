@@ -7,8 +7,8 @@ import dev.pgapply.schema.postgres.SlotFacts;
 import dev.pgapply.schema.postgres.SubscriptionRecord;
 import java.util.Optional;
 
-/// Decides whether the slot that is there goes with the progress that is stored: the server itself moves an older start
-/// position forward without a word, and so hides a gap. Pure.
+/// Decides whether the slot that is there goes with the progress that is stored: the server itself moves an
+/// older start position forward without a word, and so hides a gap. Pure.
 final class SlotCheck {
 
     /// Who the source is.
@@ -45,10 +45,12 @@ final class SlotCheck {
         }
         stored.ifPresent(this::requireSame);
         if (slot.isEmpty()) {
-            throw lost("slot " + slotName + " does not exist on the source, though the target has applied changes up to "
-                    + progress + ": what was committed since is lost");
+            throw lost(
+                    "slot " + slotName + " does not exist on the source, though the target has applied changes up to "
+                            + progress + ": what was committed since is lost");
         }
-        Lsn known = stored.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress);
+        Lsn known =
+                stored.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress);
         Lsn confirmed = confirmed(slot.get());
         if (confirmed.isAfter(known)) {
             throw lost("slot " + slotName + " stands at " + confirmed + ", but the target has applied changes up to "
@@ -85,7 +87,8 @@ final class SlotCheck {
     }
 
     private void requireSame(SubscriptionRecord stored) {
-        if (!stored.sourceSystemId().equals(source.systemId()) || !stored.sourceDatabase().equals(source.database())) {
+        if (!stored.sourceSystemId().equals(source.systemId())
+                || !stored.sourceDatabase().equals(source.database())) {
             throw lost("the target's progress belongs to database " + stored.sourceDatabase() + " of the cluster "
                     + stored.sourceSystemId() + ", the source is database " + source.database() + " of the cluster "
                     + source.systemId());

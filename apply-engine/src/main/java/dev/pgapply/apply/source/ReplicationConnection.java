@@ -18,8 +18,8 @@ public final class ReplicationConnection implements AutoCloseable {
 
     /// A slot that was just made.
     ///
-    /// @param consistentPoint transactions whose commit begins here or later come through the slot, all others are in
-    ///     the snapshot
+    /// @param consistentPoint transactions whose commit begins here or later come through the slot, all others
+    ///     are in the snapshot
     /// @param snapshot usable by `SET TRANSACTION SNAPSHOT` until the next command on this connection
     public record NewSlot(Lsn consistentPoint, String snapshot) {}
 
@@ -39,8 +39,8 @@ public final class ReplicationConnection implements AutoCloseable {
         }
     }
 
-    /// Makes a slot and exports the snapshot that goes with it. Waits until every transaction that is open now has
-    /// ended.
+    /// Makes a slot and exports the snapshot that goes with it. Waits until every transaction that is open now
+    /// has ended.
     ///
     /// @param temporary the slot goes with this connection
     /// @param failover keep it on standbys too (17 and newer)
@@ -66,11 +66,7 @@ public final class ReplicationConnection implements AutoCloseable {
 
     /// Breaks the connection, from any thread.
     public void abort() {
-        try {
-            session.connection().abort(Runnable::run);
-        } catch (SQLException e) {
-            // It is gone, as wanted.
-        }
+        session.abort();
     }
 
     @Override

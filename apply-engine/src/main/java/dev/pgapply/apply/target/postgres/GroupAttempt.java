@@ -3,6 +3,7 @@ package dev.pgapply.apply.target.postgres;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.target.ChangeGroup;
+import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.decoder.transaction.Change;
@@ -12,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One try to write a group: queues its statements in source order, tagged with their events, and compares what the
-/// server counted. The object also remembers how far it came, for whoever has to go on after a failure.
+/// One try to write a group: queues its statements in source order, tagged with their events, and compares what
+/// the server counted. The object also remembers how far it came, for whoever has to go on after a failure.
 final class GroupAttempt {
 
     /// A target transaction whose COMMIT is queued.
@@ -101,8 +102,8 @@ final class GroupAttempt {
         }
         session.queueProgress(commit.endLsn(), commit.commitTime());
         int statements = pipeline.simple("COMMIT") + 1;
-        queued.add(new QueuedCommit(
-                statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
+        queued.add(
+                new QueuedCommit(statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
         begun = false;
         transactions = 0;
         rows = 0;
@@ -142,20 +143,21 @@ final class GroupAttempt {
     }
 
     private void missing(int event) {
+        TransactionEvent.Begin begin = beginOf(event);
+        Lsn commitLsn = begin == null ? Lsn.INVALID : begin.finalLsn();
         switch (group.events().get(event)) {
-            case Change.Insert insert -> skipped(insert.relation().name(), "insert_suppressed", event);
-            case Change.Update update -> skipped(update.relation().name(), "update_missing", event);
-            case Change.Delete delete -> skipped(delete.relation().name(), "delete_missing", event);
+            case Change.Insert insert ->
+                listener.onEvent(new EngineEvent.RowSwallowed(insert.relation().name(), commitLsn));
+            case Change.Update update ->
+                listener.onEvent(new EngineEvent.ConflictSkipped(
+                        update.relation().name(), ConflictType.UPDATE_MISSING, commitLsn));
+            case Change.Delete delete ->
+                listener.onEvent(new EngineEvent.ConflictSkipped(
+                        delete.relation().name(), ConflictType.DELETE_MISSING, commitLsn));
             default -> {
                 // TRUNCATE counts nothing.
             }
         }
-    }
-
-    private void skipped(TableName table, String type, int event) {
-        TransactionEvent.Begin begin = beginOf(event);
-        listener.onEvent(
-                new EngineEvent.ConflictSkipped(table, type, begin == null ? Lsn.INVALID : begin.finalLsn()));
     }
 
     private TransactionEvent.@Nullable Begin beginOf(int event) {
@@ -214,10 +216,14 @@ final class GroupAttempt {
             return null;
         }
         return switch (group.events().get(at)) {
-            case Change.Insert insert -> place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
-            case Change.Update update -> place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
-            case Change.Delete delete -> place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
-            case Change.Truncate truncate -> place(begin, truncate.relations().getFirst().name(), List.of());
+            case Change.Insert insert ->
+                place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
+            case Change.Update update ->
+                place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
+            case Change.Delete delete ->
+                place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
+            case Change.Truncate truncate ->
+                place(begin, truncate.relations().getFirst().name(), List.of());
             default -> place(begin, null, List.of());
         };
     }
