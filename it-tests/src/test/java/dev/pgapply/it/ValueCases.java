@@ -131,7 +131,7 @@ final class ValueCases {
                     List.of(
                             "UPDATE @ SET v = '\\x5c785c2e0a00' WHERE id = convert_to('\\xdeadbeef', 'UTF8')",
                             "UPDATE @ SET v = id WHERE length(id) = 256",
-                            "UPDATE @ SET id = id || '\\x00' WHERE id = '\\x'",
+                            "UPDATE @ SET id = id || '\\x0101' WHERE id = '\\x'",
                             "DELETE FROM @ WHERE id = '\\x5c2e'")),
             ValueCase.builtIn(
                     "B013",
