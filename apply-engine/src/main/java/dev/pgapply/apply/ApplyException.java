@@ -5,8 +5,8 @@ import dev.pgapply.decoder.TableName;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What ends an attempt or a run, modelled by who must act. The message says what happened and where, the hint what
-/// mends it (SQL, setting or flag); neither holds a cell value or a password.
+/// What ends an attempt or a run, modelled by who must act. The message says what happened and where, the hint
+/// what mends it (SQL, setting or flag); neither holds a cell value or a password.
 public abstract sealed class ApplyException extends RuntimeException {
 
     private final ErrorCode code;

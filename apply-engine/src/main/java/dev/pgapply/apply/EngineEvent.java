@@ -1,5 +1,6 @@
 package dev.pgapply.apply;
 
+import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import java.time.Duration;
@@ -29,7 +30,8 @@ public sealed interface EngineEvent {
     /// Changes flow from this position on.
     record StreamingStarted(Lsn from) implements EngineEvent {}
 
-    /// A target transaction was committed: so many source transactions with so many row changes, up to this position.
+    /// A target transaction was committed: so many source transactions with so many row changes, up to this
+    /// position.
     ///
     /// @param commitTime when the last of them was committed at the source
     record Committed(long transactions, long rows, Lsn endLsn, Instant commitTime) implements EngineEvent {}
@@ -40,12 +42,14 @@ public sealed interface EngineEvent {
     /// This position is on the target's disk and was confirmed to the source.
     record Confirmed(Lsn flushed) implements EngineEvent {}
 
-    /// A change met another row count than it should have: the run goes on.
-    ///
-    /// @param conflictType PostgreSQL's name (`update_missing`, `delete_missing`)
-    record ConflictSkipped(TableName table, String conflictType, Lsn commitLsn) implements EngineEvent {}
+    /// A change found no row where there should be one: it is left out, and the run goes on.
+    record ConflictSkipped(TableName table, ConflictType type, Lsn commitLsn) implements EngineEvent {}
 
-    /// Changes of a table that is not followed (not in the publication at the copy, or not ready) were left out.
+    /// A trigger or rule of the target took a row away that was to be inserted: the run goes on.
+    record RowSwallowed(TableName table, Lsn commitLsn) implements EngineEvent {}
+
+    /// Changes of a table that is not followed (not in the publication at the copy, or not ready) were left
+    /// out.
     record Warning(String message) implements EngineEvent {}
 
     /// A connection is lost; the next attempt comes after the delay.

@@ -2,7 +2,8 @@ package dev.pgapply.apply;
 
 /// Stable codes of everything that can stop a run: scripts and log searches may depend on them.
 public enum ErrorCode {
-    /// `wal_level`, a privilege, a publication, no free slot, a slot of another database or plugin, row-level security.
+    /// `wal_level`, a privilege, a publication, no free slot, a slot of another database or plugin, row-level
+    /// security.
     SETUP,
     /// The source cannot be reached, or the connection to it was lost.
     SOURCE_LOST,

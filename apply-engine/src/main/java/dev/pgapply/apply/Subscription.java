@@ -6,11 +6,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/// One job: what is copied and followed, from where to where, and how. Immutable; parsing lives in the command line.
+/// One job: what is copied and followed, from where to where, and how. Immutable; parsing lives in the command
+/// line.
 ///
 /// @param name the subscription's name; origin, slot and lock are called `pgapply_<name>`
-/// @param publications the publications to follow; when empty, `pgapply_<name>` is used, and created for all tables if
-/// missing
+/// @param publications the publications to follow; when empty, `pgapply_<name>` is used, and created for all
+/// tables if missing
 /// @param slot the slot's name where it is not `pgapply_<name>`
 /// @param failover ask for a failover slot (source 17 or newer)
 /// @param slotWait how long a slot that is active for somebody else is waited for
@@ -41,7 +42,8 @@ public record Subscription(
         publications = List.copyOf(publications);
     }
 
-    /// Name of the replication origin and of the advisory lock, and of slot and publication where none is given.
+    /// Name of the replication origin and of the advisory lock, and of slot and publication where none is
+    /// given.
     public String objectName() {
         return "pgapply_" + name;
     }
@@ -88,7 +90,8 @@ public record Subscription(
         OFF
     }
 
-    /// Which of the source's transactions are wanted, by the replication origin they carry (source 16 or newer).
+    /// Which of the source's transactions are wanted, by the replication origin they carry (source 16 or
+    /// newer).
     public enum Origin {
         ANY,
         NONE

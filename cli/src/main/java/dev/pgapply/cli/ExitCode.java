@@ -38,7 +38,8 @@ enum ExitCode {
         return number;
     }
 
-    /// The same tables that do not fit are a matter of set-up before anything was written, and of data afterwards.
+    /// The same tables that do not fit are a matter of set-up before anything was written, and of data
+    /// afterwards.
     static ExitCode of(ApplyException failure) {
         return switch (failure.code()) {
             case SETUP -> SETUP;

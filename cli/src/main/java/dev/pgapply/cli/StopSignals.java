@@ -12,8 +12,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
-/// SIGTERM and SIGINT: the first asks for an orderly end, which is cut off after a while; a second one ends the process
-/// at once. Both are safe at any moment, since a transaction that was not committed comes again at the next start.
+/// SIGTERM and SIGINT: the first asks for an orderly end, which is cut off after a while; a second one ends the
+/// process at once. Both are safe at any moment, since a transaction that was not committed comes again at the
+/// next start.
 final class StopSignals {
 
     /// Users are promised ten seconds.

@@ -2,12 +2,13 @@ package dev.pgapply.cli;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.pgapply.architecture.ArchitectureRules;
 import java.time.Instant;
 
 /// The directions and names that the compiler cannot enforce.
@@ -15,8 +16,7 @@ import java.time.Instant;
 class ArchitectureTest {
 
     @ArchTest
-    static final ArchRule packagesFormNoCycles =
-            slices().matching("dev.pgapply.(cli.*)..").should().beFreeOfCycles();
+    static final ArchTests EVERYWHERE = ArchTests.in(ArchitectureRules.class);
 
     @ArchTest
     static final ArchRule onlyTheEmbeddedServersSpeakSql = noClasses()
@@ -24,13 +24,6 @@ class ArchitectureTest {
             .resideOutsideOfPackage("dev.pgapply.cli.embedded..")
             .should()
             .dependOnClassesThat(resideInAPackage("java.sql..").or(resideInAPackage("org.postgresql..")));
-
-    @ArchTest
-    static final ArchRule namesSayWhatAThingIs = noClasses()
-            .should()
-            .haveNameMatching(".*(Util|Utils|Helper|Manager|Impl|Common)")
-            .orShould()
-            .haveNameMatching(".*\\.Abstract[^.]*");
 
     @ArchTest
     static final ArchRule onlyMainWritesToTheProcessStreams = noClasses()

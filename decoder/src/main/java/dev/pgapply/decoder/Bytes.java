@@ -6,8 +6,8 @@ import java.util.Objects;
 
 /// A slice of a byte array that nobody changes; two are equal if their contents are.
 ///
-/// The array may be shared with the message that the slice came from. Printing shows the length alone, since the
-/// contents may be a cell's value.
+/// The array may be shared with the message that the slice came from. Printing shows the length alone, since
+/// the contents may be a cell's value.
 public final class Bytes {
 
     private final byte[] array;

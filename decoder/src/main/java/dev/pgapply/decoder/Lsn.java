@@ -6,7 +6,8 @@ import java.util.Locale;
 /// A position in the source's write-ahead log: 64 bits, unsigned, printed as PostgreSQL prints them
 /// (`16/B374D848`).
 ///
-/// `0/0` ([#INVALID]) is what the protocol sends where a position is not known; it is smaller than every real one.
+/// `0/0` ([#INVALID]) is what the protocol sends where a position is not known; it is smaller than every real
+/// one.
 ///
 /// @see <a href="https://www.postgresql.org/docs/current/datatype-pg-lsn.html">pg_lsn</a>
 public record Lsn(long value) implements Comparable<Lsn> {

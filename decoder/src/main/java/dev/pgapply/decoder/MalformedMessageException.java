@@ -1,7 +1,7 @@
 package dev.pgapply.decoder;
 
-/// A payload that is not a pgoutput message: truncated, with bytes left over, of an unknown kind, or with a field
-/// that the protocol does not allow. The text says where and how large, and never holds payload.
+/// A payload that is not a pgoutput message: truncated, with bytes left over, of an unknown kind, or with a
+/// field that the protocol does not allow. The text says where and how large, and never holds payload.
 public final class MalformedMessageException extends RuntimeException {
 
     private static final long serialVersionUID = 1;

@@ -9,7 +9,7 @@ public sealed interface NewRow {
     /// Every value is there.
     record Full(Row row) implements NewRow {}
 
-    /// At least one value is unchanged and was not sent: it has to be kept, or taken from the old row if that is
-    /// full.
+    /// At least one value is unchanged and was not sent: it has to be kept, or taken from the old row if that
+    /// is full.
     record Partial(Row row) implements NewRow {}
 }

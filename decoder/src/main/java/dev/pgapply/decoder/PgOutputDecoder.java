@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/// Turns the payload of one `XLogData` into one message. Knows nothing of tables or transactions; the only state
-/// is whether a stream block is open, because there some messages carry a transaction id in front.
+/// Turns the payload of one `XLogData` into one message. Knows nothing of tables or transactions; the only
+/// state is whether a stream block is open, because there some messages carry a transaction id in front.
 ///
 /// One per connection (a stream block does not survive it), used by one thread. Rows share the array they were
 /// read from,
@@ -21,8 +21,8 @@ public final class PgOutputDecoder {
 
     /// Reads the message that fills this slice exactly.
     ///
-    /// @throws MalformedMessageException if it is not a message, or if a stream block begins or ends out of turn;
-    ///     the decoder's state is then as before
+    /// @throws MalformedMessageException if it is not a message, or if a stream block begins or ends out of
+    ///     turn; the decoder's state is then as before
     public PgOutputMessage decode(byte[] bytes, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, bytes.length);
         WireReader in = new WireReader(bytes, offset, length);

@@ -4,17 +4,19 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/// A message of PostgreSQL's `pgoutput` plug-in, protocol versions 1 to 4. One record per kind, components in wire
-/// order.
+/// A message of PostgreSQL's `pgoutput` plug-in, protocol versions 1 to 4. One record per kind, components in
+/// wire order.
 ///
-/// Transaction ids and OIDs are unsigned 32-bit numbers in an `int`. Flag bytes that must be zero are checked and
-/// dropped. Times are what the commit record says: of a transaction that was itself replicated, the origin's.
+/// Transaction ids and OIDs are unsigned 32-bit numbers in an `int`. Flag bytes that must be zero are checked
+/// and dropped. Times are what the commit record says: of a transaction that was itself replicated, the
+/// origin's.
 ///
 /// @see <a href="https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html">Message
 ///     formats</a>
 public sealed interface PgOutputMessage {
 
-    /// What carries the id of its (sub)transaction in front when it is sent inside a stream block: see [Streamed].
+    /// What carries the id of its (sub)transaction in front when it is sent inside a stream block: see
+    /// [Streamed].
     sealed interface Streamable extends PgOutputMessage {}
 
     /// `B`: a transaction follows whole, after its commit.
@@ -55,9 +57,8 @@ public sealed interface PgOutputMessage {
         }
     }
 
-    /// `M`: written by `pg_logical_emit_message`. One that is not transactional comes outside of any transaction,
-    /// even if
-    /// the one that wrote it is rolled back.
+    /// `M`: written by `pg_logical_emit_message`. One that is not transactional comes outside of any
+    /// transaction, even if the one that wrote it is rolled back.
     record LogicalMessage(boolean transactional, Lsn lsn, String prefix, Bytes content) implements Streamable {}
 
     /// `S`: a block of an open transaction begins.

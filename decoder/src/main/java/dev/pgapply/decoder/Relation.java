@@ -2,9 +2,8 @@ package dev.pgapply.decoder;
 
 import java.util.List;
 
-/// A table as the source describes it before the first row that refers to it: only its published columns, in the
-/// order of
-/// the values of each row.
+/// A table as the source describes it before the first row that refers to it: only its published columns, in
+/// the order of the values of each row.
 ///
 /// @param oid the source's OID, unsigned
 /// @see <a href="https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html">Relation</a>

@@ -10,8 +10,8 @@ import java.util.List;
 /// The values of one row (`TupleData`) as they came: a slice of the message and the place of each value in it.
 ///
 /// Lengths and kinds were checked when the row was made, so no accessor can leave the slice. A row is immutable
-/// and keeps the array of its message reachable. Columns count from zero, in the order of [Relation#columns()]; an
-/// index outside throws [IndexOutOfBoundsException]. Printing shows kinds and sizes, never values.
+/// and keeps the array of its message reachable. Columns count from zero, in the order of [Relation#columns()];
+/// an index outside throws [IndexOutOfBoundsException]. Printing shows kinds and sizes, never values.
 public final class Row {
 
     /// SQL NULL; in a [OldRow.Key] also the filler of a column outside the key.
@@ -111,9 +111,9 @@ public final class Row {
         return unchanged;
     }
 
-    /// Whether two columns have the same kind and the same bytes. Equal bytes of one type mean equal values, the
-    /// reverse
-    /// does not hold (`1.0` and `1.00`); two [#UNCHANGED] compare as the same though nothing is known of either.
+    /// Whether two columns have the same kind and the same bytes. Equal bytes of one type mean equal values,
+    /// the reverse does not hold (`1.0` and `1.00`); two [#UNCHANGED] compare as the same though nothing is
+    /// known of either.
     public boolean sameBytes(int column, Row other, int otherColumn) {
         byte kind = kind(column);
         if (kind != other.kind(otherColumn)) {

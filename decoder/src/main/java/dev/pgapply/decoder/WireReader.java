@@ -8,7 +8,8 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
-/// Reads one message from front to back. The only code that moves an offset: every read checks what is left first.
+/// Reads one message from front to back. The only code that moves an offset: every read checks what is left
+/// first.
 final class WireReader {
 
     private static final VarHandle INT16 = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN)
@@ -70,7 +71,8 @@ final class WireReader {
         return new Lsn(int64());
     }
 
-    /// A position that others are compared with, so `0/0` is an error, as it is for the server's own subscriber.
+    /// A position that others are compared with, so `0/0` is an error, as it is for the server's own
+    /// subscriber.
     Lsn lsn() {
         Lsn lsn = anyLsn();
         if (!lsn.isValid()) {

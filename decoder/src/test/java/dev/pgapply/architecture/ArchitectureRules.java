@@ -12,8 +12,8 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import org.jspecify.annotations.NullMarked;
 
-/// What holds in every module. A module takes all of it into its own `ArchitectureTest`, beside the rules of its
-/// own:
+/// What holds in every module. A module takes all of it into its own `ArchitectureTest`, beside the rules of
+/// its own:
 ///
 /// ```
 /// @AnalyzeClasses(packages = "dev.pgapply.conflict", importOptions = ImportOption.DoNotIncludeTests.class)

@@ -84,8 +84,8 @@ class VectorTest {
                 kinds);
     }
 
-    /// With `streaming = parallel` an abort is longer, but its first nine bytes are what the shorter form consists
-    /// of.
+    /// With `streaming = parallel` an abort is longer, but its first nine bytes are what the shorter form
+    /// consists of.
     private static boolean isAlsoAShortAbort(byte[] bytes, int length) {
         return bytes[0] == 'A' && length == 9;
     }

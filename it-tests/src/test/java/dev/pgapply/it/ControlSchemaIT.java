@@ -160,9 +160,10 @@ final class ControlSchemaIT {
             new TableStates("another").put(connection, List.of(T), State.INIT, Lsn.INVALID);
             assertEquals(List.of(other, T), List.copyOf(states.read(connection).keySet()));
             states.copied(connection, T, Lsn.parse("A/B"), 42);
+            assertEquals(Optional.of(new TableState(State.COPIED, Lsn.parse("A/B"))), states.lock(connection, T));
             assertEquals(
-                    Optional.of(new TableState(State.COPIED, Lsn.parse("A/B"))), states.lock(connection, T));
-            assertEquals(new TableState(State.INIT, Lsn.INVALID), states.read(connection).get(other));
+                    new TableState(State.INIT, Lsn.INVALID),
+                    states.read(connection).get(other));
             assertEquals(
                     new TableState(State.INIT, Lsn.INVALID),
                     new TableStates("another").read(connection).get(T));

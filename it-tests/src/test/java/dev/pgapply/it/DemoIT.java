@@ -9,6 +9,8 @@ import dev.pgapply.cli.embedded.demo.Demo;
 import dev.pgapply.cli.embedded.demo.DemoException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /// What the demo says is true, whoever the applier is.
@@ -23,6 +25,15 @@ class DemoIT {
         public static void main(String[] args) {
             System.err.println("nothing works");
             System.exit(3);
+        }
+    }
+
+    @Test
+    void theDemoEndsIdentical() {
+        try (Launcher demo = Launcher.start(List.of("demo", "--seconds", String.valueOf(SECONDS)))) {
+            assertEquals(0, demo.awaitExit(Duration.ofMinutes(3)), () -> demo.stdout() + demo.stderr());
+            assertTrue(demo.stdout().lines().anyMatch("Identical."::equals), demo::stdout);
+            assertEquals("", demo.stderr());
         }
     }
 

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.Assertions;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assertions;
 
 /// An engine that runs on a thread of this JVM, so that a test can hear what it tells and stop it.
 final class EngineRun implements AutoCloseable {
@@ -68,6 +68,15 @@ final class EngineRun implements AutoCloseable {
     private Optional<RuntimeException> awaitEnd() {
         Await.until("the engine has ended", () -> thread.join(Duration.ofMillis(10)));
         return Optional.ofNullable(failure);
+    }
+
+    /// Fails the test if the engine has failed: what is waited for will not come.
+    void assertNotFailed() {
+        RuntimeException reason = failure;
+        if (reason != null) {
+            failureSeen = true;
+            throw new AssertionError("the engine failed: " + reason.getMessage(), reason);
+        }
     }
 
     /// Fails the test if the engine is not at work.

@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.CountDownLatch;
 
-/// Takes the arguments of `pgapply run` and lets the target server's own subscription do the work: something known to
-/// be right to try the demo with.
+/// Takes the arguments of `pgapply run` and lets the target server's own subscription do the work: something
+/// known to be right to try the demo with.
 final class NativeSubscription {
 
     private NativeSubscription() {}

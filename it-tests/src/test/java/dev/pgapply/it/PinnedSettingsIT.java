@@ -81,6 +81,13 @@ final class PinnedSettingsIT {
                         profile.replicaRole() ? "replica" : "origin",
                         text(statement, "current_setting('session_replication_role')"),
                         what);
+                if (major >= 12) {
+                    assertEquals("0", text(statement, "current_setting('tcp_user_timeout')"), what);
+                }
+                assertEquals(
+                        Integer.toString(session.serverVersion()),
+                        text(statement, "current_setting('server_version_num')"),
+                        what);
                 assertEquals(major, session.majorVersion());
                 assertEquals("UTF8", session.databaseEncoding());
             }
@@ -106,6 +113,9 @@ final class PinnedSettingsIT {
                 Map.entry("lock_timeout", "'1s'"),
                 Map.entry("idle_in_transaction_session_timeout", "'5s'"),
                 Map.entry("session_replication_role", "origin")));
+        if (major >= 12) {
+            settings.put("tcp_user_timeout", "'2s'");
+        }
         if (major >= 14) {
             settings.put("idle_session_timeout", "'5s'");
         }

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// One server per major version for all test classes that only need databases of their own. It runs until the JVM
-/// ends.
+/// One server per major version for all test classes that only need databases of their own. It runs until the
+/// JVM ends.
 final class SharedServer {
 
     private static final Map<Integer, SharedServer> RUNNING = new ConcurrentHashMap<>();

@@ -5,8 +5,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The servers of the whole test run: one for each major version and role, started when it is first asked for, ended
-/// with this JVM. Embedded ones, or containers where `-Dpgapply.servers=testcontainers` is given and Docker is there.
+/// The servers of the whole test run: one for each major version and role, started when it is first asked for,
+/// ended with this JVM. Embedded ones, or containers where `-Dpgapply.servers=testcontainers` is given and
+/// Docker is there.
 ///
 /// A test that crashes or stops a server starts one of its own with [PostgresServer#major].
 final class TestServers {

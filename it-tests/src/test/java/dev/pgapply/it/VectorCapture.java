@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/// Runs a [VectorScenario] in a database of its own and reads what pgoutput makes of it, through the server's SQL
-/// function: no replication connection is needed, and the slot's position does not move.
+/// Runs a [VectorScenario] in a database of its own and reads what pgoutput makes of it, through the server's
+/// SQL function: no replication connection is needed, and the slot's position does not move.
 final class VectorCapture {
 
     private static final String SLOT = "pgapply_vectors";

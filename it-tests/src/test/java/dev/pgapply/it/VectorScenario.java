@@ -14,13 +14,11 @@ import java.util.stream.Stream;
 
 /// The SQL that golden vectors of the decoder were captured with: one file, read from top to bottom.
 ///
-/// The head says what is shown, from which major version on, and with which options of the plug-in the changes are
-/// read:
-/// `-- decode NAME (FROM-): option=value …`, one set of vectors each. What follows makes the tables; `-- capture
-/// PUBLICATION, …` makes the slot, and only what comes after it is captured; `-- session NAME` goes on in another
-/// session;
-/// `-- cleanup` begins what is done once the changes were read. A statement ends with a semicolon at the end of a
-/// line.
+/// The head says what is shown, from which major version on, and with which options of the plug-in the changes
+/// are read: `-- decode NAME (FROM-): option=value …`, one set of vectors each. What follows makes the tables;
+/// `-- capture PUBLICATION, …` makes the slot, and only what comes after it is captured; `-- session NAME` goes
+/// on in another session; `-- cleanup` begins what is done once the changes were read. A statement ends with a
+/// semicolon at the end of a line.
 record VectorScenario(
         String name,
         int fromMajor,

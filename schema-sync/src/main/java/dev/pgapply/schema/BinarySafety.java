@@ -7,11 +7,12 @@ import java.util.Set;
 /// Decides where values may travel in binary form, so that they arrive as they would as text: only where both
 /// sides provably mean the same type.
 ///
-/// Safe are types that PostgreSQL itself brings along, with the same OID on both sides, and arrays and ranges of
-/// them. Everything that a user or an extension made travels as text, since its OID, which is inside arrays and
-/// rows, differs; so do `reg…` types, whose binary form is the OID of an object. Text is converted between
+/// Safe are types that PostgreSQL itself brings along, with the same OID on both sides, and arrays and ranges
+/// of them. Everything that a user or an extension made travels as text, since its OID, which is inside arrays
+/// and rows, differs; so do `reg…` types, whose binary form is the OID of an object. Text is converted between
 /// encodings in both forms alike, so encodings play no part. `xml` carries an encoding declaration in one form
-/// and not in the other, and the order inside text search vectors was platform dependent, so these stay text too.
+/// and not in the other, and the order inside text search vectors was platform dependent, so these stay text
+/// too.
 ///
 /// @param sourceVersion `server_version_num`
 /// @param targetVersion `server_version_num`

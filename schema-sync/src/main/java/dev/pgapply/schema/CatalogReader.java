@@ -8,8 +8,8 @@ import java.util.Map;
 @FunctionalInterface
 public interface CatalogReader {
 
-    /// The relations with these names, whatever their kind, in the names' order; what does not exist is left out.
-    /// Costs a handful of round trips whatever the number of names.
+    /// The relations with these names, whatever their kind, in the names' order; what does not exist is left
+    /// out. Costs a handful of round trips whatever the number of names.
     ///
     /// @throws SchemaException if the catalog cannot be read
     Map<TableName, TableSchema> tables(Collection<TableName> names);

@@ -4,6 +4,7 @@ import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.SchemaException.ColumnsMissing;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -103,11 +104,11 @@ public final class ColumnMapping {
     }
 
     /// The unique key of the target by which a row can be found with what the source sends of old rows: all its
-    /// columns are flagged as key in the relation. The table's identity comes first, then the key with the fewest
-    /// columns.
+    /// columns are flagged as key in the relation. The table's identity comes first, then the key with the
+    /// fewest columns.
     ///
-    /// Under `REPLICA IDENTITY FULL` every column is flagged, so any key of the target will do. Empty where rows
-    /// can only be found by comparing columns.
+    /// Under `REPLICA IDENTITY FULL` every column is flagged, so any key of the target will do. Empty where
+    /// rows can only be found by comparing columns.
     public Optional<UniqueKey> lookupKey() {
         Set<String> sent = relation.columns().stream()
                 .filter(Relation.Column::key)
@@ -120,7 +121,6 @@ public final class ColumnMapping {
                 : target.keys().stream()
                         .filter(UniqueKey::identifiesRows)
                         .filter(key -> sent.containsAll(key.columns()))
-                        .min(java.util.Comparator.comparingInt(
-                                key -> key.columns().size()));
+                        .min(Comparator.comparingInt(key -> key.columns().size()));
     }
 }

@@ -16,7 +16,8 @@ import java.util.Optional;
 /// @param estimatedRows the server's own estimate over all partitions, -1 where it never counted
 /// @param estimatedBytes heap and TOAST over all partitions
 /// @param rowSecurityActive policies hide rows from the role that asked
-/// @param hasForeignPartition a partition below it is a foreign table: its rows would be copied but never followed
+/// @param hasForeignPartition a partition below it is a foreign table: its rows would be copied but never
+///     followed
 /// @param publishesOldRows updates or deletes are published, so rows must have an identity
 /// @param hasIdentity the source logs what identifies a row that is updated or deleted, in every partition
 public record PublishedTable(

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Compares published tables with a target, by the same rules by which changes are applied: names match exactly,
-/// order and types of columns are free, the target may have more.
+/// Compares published tables with a target, by the same rules by which changes are applied: names match
+/// exactly, order and types of columns are free, the target may have more.
 ///
 /// @param differences all of them, in the order of the published tables
 public record SchemaComparison(List<SchemaDifference> differences) {
@@ -25,8 +25,8 @@ public record SchemaComparison(List<SchemaDifference> differences) {
 
     /// Compares each published table with the relation of the same name.
     ///
-    /// @param source the structures of the published tables; a table that is missing here was dropped and is left
-    ///     out
+    /// @param source the structures of the published tables; a table that is missing here was dropped and is
+    ///     left out
     /// @param target the structures of the target's relations of the same names
     public static SchemaComparison of(
             List<PublishedTable> published, Map<TableName, TableSchema> source, Map<TableName, TableSchema> target) {

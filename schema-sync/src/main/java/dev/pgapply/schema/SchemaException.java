@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What can go wrong around connections, catalogs and structures. The message says what and where, the hint what
-/// mends it (SQL or setting; may be empty); neither holds a cell value or a password.
+/// What can go wrong around connections, catalogs and structures. The message says what and where, the hint
+/// what mends it (SQL or setting; may be empty); neither holds a cell value or a password.
 public abstract sealed class SchemaException extends RuntimeException {
 
     private final String hint;

@@ -73,9 +73,9 @@ public record TableSchema(
         return columns.stream().filter(column -> column.name().equals(name)).findFirst();
     }
 
-    /// The key by which rows of this table are found: the index chosen as replica identity, else the primary key.
-    /// Neither counts while it is invalid, deferrable, or does not cover every row; a server's own subscriber
-    /// decides the same way.
+    /// The key by which rows of this table are found: the index chosen as replica identity, else the primary
+    /// key. Neither counts while it is invalid, deferrable, or does not cover every row; a server's own
+    /// subscriber decides the same way.
     public Optional<UniqueKey> identityKey() {
         Optional<UniqueKey> chosen = keys.stream()
                 .filter(UniqueKey::replicaIdentity)

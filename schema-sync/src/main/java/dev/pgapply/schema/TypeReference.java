@@ -7,7 +7,8 @@ import dev.pgapply.decoder.TableName;
 /// @param oid `pg_type.oid`
 /// @param name schema and name of the type
 /// @param typmod the type modifier, -1 for none
-/// @param sql how the type is written in SQL with an empty `search_path`, the modifier included: `numeric(10,2)`
+/// @param sql how the type is written in SQL with an empty `search_path`, the modifier included:
+///     `numeric(10,2)`
 /// @param kind what it is made of
 /// @param elementOid the element's type of an array, else 0
 /// @param baseOid the type below a domain, else 0

@@ -9,8 +9,8 @@ import java.util.List;
 /// @param primary it belongs to the primary key
 /// @param replicaIdentity it was chosen with `REPLICA IDENTITY USING INDEX`
 /// @param immediate checked at each statement; false for a deferrable constraint
-/// @param valid complete and in use: not the rest of a failed `CREATE INDEX CONCURRENTLY`, and for a partitioned
-///     table attached in every partition
+/// @param valid complete and in use: not the rest of a failed `CREATE INDEX CONCURRENTLY`, and for a
+///     partitioned table attached in every partition
 /// @param partial it has a WHERE clause
 /// @param expression a key part is an expression
 /// @param notNullColumns every key column is NOT NULL

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Collects consecutive transactions from the queue into groups and has them written. A group ends when it is large or
-/// old enough, or when nothing more waits: under light load each transaction is applied at once, under backlog groups
-/// grow.
+/// Collects consecutive transactions from the queue into groups and has them written. A group ends when it is
+/// large or old enough, or when nothing more waits: under light load each transaction is applied at once, under
+/// backlog groups grow.
 final class Applier {
 
     private static final Duration PATIENCE = Duration.ofMillis(50);
@@ -31,8 +31,9 @@ final class Applier {
         UNTIL_REACHED,
         /// It was asked to stop.
         STOPPED,
-        /// A change of a table that is not known came: everything before its transaction is committed.
-        UNKNOWN_TABLE
+        /// Other tables are published than are followed: a change of a table that is not known came, and everything
+        /// before its transaction is committed.
+        TABLES_CHANGED
     }
 
     private final ChangeQueue queue;
@@ -85,7 +86,7 @@ final class Applier {
                 take(batch);
                 if (unknownTable) {
                     flush();
-                    return End.UNKNOWN_TABLE;
+                    return End.TABLES_CHANGED;
                 }
             }
             if (isDue(batch)) {
@@ -222,8 +223,8 @@ final class Applier {
         bytes += event.retainedBytes();
     }
 
-    /// Writes what has been collected. The changes of an incomplete transaction are kept back until they are too many
-    /// to hold: they then go to the target ahead of their commit.
+    /// Writes what has been collected. The changes of an incomplete transaction are kept back until they are
+    /// too many to hold: they then go to the target ahead of their commit.
     private void flush() {
         if (complete > 0 || (isFull() && !unknownTable)) {
             boolean holdBack = complete > 0;

@@ -12,11 +12,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// Keeps a target in step with its source: copies what is not there yet, then applies what is committed at the source,
-/// each transaction once.
+/// Keeps a target in step with its source: copies what is not there yet, then applies what is committed at the
+/// source, each transaction once.
 ///
-/// There is one way to recover from anything: close everything, connect again, and go on from the progress that the
-/// target itself has. So a killed engine, a lost connection and an ordinary start are the same.
+/// There is one way to recover from anything: close everything, connect again, and go on from the progress that
+/// the target itself has. So a killed engine, a lost connection and an ordinary start are the same.
 public final class ApplyEngine implements AutoCloseable {
 
     private static final Duration GRACE = Duration.ofSeconds(6);
@@ -36,8 +36,8 @@ public final class ApplyEngine implements AutoCloseable {
         this.backoff = new Backoff(subscription.retryFor());
     }
 
-    /// Runs until the wanted position is reached or the engine is closed. Once per engine; blocks the calling thread,
-    /// which becomes the applier.
+    /// Runs until the wanted position is reached or the engine is closed. Once per engine; blocks the calling
+    /// thread, which becomes the applier.
     ///
     /// @throws ApplyException if a person is needed, or the first connection fails
     public RunResult run() throws InterruptedException {
@@ -53,7 +53,7 @@ public final class ApplyEngine implements AutoCloseable {
                         case STOPPED -> {
                             return RunResult.STOPPED;
                         }
-                        case UNKNOWN_TABLE -> backoff.succeeded();
+                        case TABLES_CHANGED -> backoff.succeeded();
                     }
                 } catch (TextFormatNeeded e) {
                     job.useTextOnly();
@@ -84,8 +84,8 @@ public final class ApplyEngine implements AutoCloseable {
         }
     }
 
-    /// Asks the run to end, and waits until it has: the group in hand is finished or, if that takes too long, rolled
-    /// back. From any thread and any state, also twice.
+    /// Asks the run to end, and waits until it has: the group in hand is finished or, if that takes too long,
+    /// rolled back. From any thread and any state, also twice.
     @Override
     public void close() {
         stop.countDown();

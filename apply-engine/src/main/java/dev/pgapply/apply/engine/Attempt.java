@@ -9,7 +9,9 @@ import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationStream;
 import dev.pgapply.apply.source.StreamOptions;
+import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.TargetEngine;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.PublishedTable;
@@ -52,7 +54,8 @@ final class Attempt implements AutoCloseable {
     }
 
     Applier.End run() throws InterruptedException {
-        PostgresSession source = openControl(job.source(), SessionProfile.SOURCE_CONTROL, job.sourceErrors()::translate);
+        PostgresSession source =
+                openControl(job.source(), SessionProfile.SOURCE_CONTROL, job.sourceErrors()::translate);
         SourceServer server = new SourceServer(source);
         SourceFacts facts = asking(server::facts);
         requireDecoding(facts);
@@ -60,16 +63,28 @@ final class Attempt implements AutoCloseable {
         List<PublishedTable> published = asking(() -> published(new Publications(source)));
 
         PostgresSession target = openControl(
-                job.target().connector(), SessionProfile.TARGET_CONTROL, job.target().errors()::translate);
+                job.target().connector(),
+                SessionProfile.TARGET_CONTROL,
+                job.target().errors()::translate);
         migrate();
-        TargetSession session = job.target().openSession(source.serverVersion(), job.listener());
+        DataSessions sessions = DataSessions.between(source, target, subscription.allowTriggers());
+        TargetSession session = job.target()
+                .openSession(
+                        new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
 
-        FollowedTables tables = FollowedTables.compare(job, published, source, target);
-        Lsn progress = new Start(this, job, source, target, session).begin(facts, tables);
-        return stream(source, server, session, tables, progress, until);
+        ControlTables control =
+                new ControlTables(target, subscription.name(), job.target().errors());
+        FollowedTables tables = asking(() -> FollowedTables.compare(job, published, source, target, control));
+        Lsn progress = new Start(this, job, source, control, session, sessions).begin(facts, tables);
+        PublicationWatch watch = new PublicationWatch(
+                () -> asking(() -> published(new Publications(source))),
+                source::abort,
+                published,
+                subscription.refreshInterval());
+        return stream(source, server, session, tables, sessions, watch, new Range(progress, until));
     }
 
     private static void requireDecoding(SourceFacts facts) {
@@ -104,10 +119,12 @@ final class Attempt implements AutoCloseable {
     }
 
     private PostgresSession openControl(
-            PostgresConnector connector, SessionProfile profile, Function<SchemaException, ApplyException> translation) {
+            PostgresConnector connector,
+            SessionProfile profile,
+            Function<SchemaException, ApplyException> translation) {
         try {
             PostgresSession session = connector.open(profile);
-            own(session, () -> abort(session));
+            own(session, session::abort);
             return session;
         } catch (SchemaException e) {
             throw translation.apply(e);
@@ -122,29 +139,36 @@ final class Attempt implements AutoCloseable {
         }
     }
 
+    /// @param until `0/0` for ever
+    private record Range(Lsn from, Lsn until) {}
+
     private Applier.End stream(
             PostgresSession source,
             SourceServer server,
             TargetSession session,
             FollowedTables tables,
-            Lsn progress,
-            Lsn until)
+            DataSessions sessions,
+            PublicationWatch watch,
+            Range range)
             throws InterruptedException {
         Durability durability = job.target().openDurability();
         own(durability, durability::abort);
         awaitFreeSlot(server);
-        ReplicationConnection replication = openReplication();
+        ReplicationConnection replication = openReplication(sessions);
         StreamOptions options = new StreamOptions(
                 source.majorVersion(),
                 job.publications(),
                 tables.streamsBinary(),
                 subscription.origin() == Subscription.Origin.NONE);
-        ReplicationStream stream = replication.start(subscription.slotName(), progress, options);
-        job.listener().onEvent(new EngineEvent.StreamingStarted(progress));
+        ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
+        job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
         job.backoff().succeeded();
         streaming = true;
-        return new Streaming(stream, session, durability, progress, job.listener())
-                .run(tables.gate(progress), subscription.writer(), until, job::stopping);
+        TableGate gate = tables.gate(range.from());
+        Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener())
+                .run(gate, subscription.writer(), range.until(), watch, job::stopping);
+        job.met(gate.unknown());
+        return end;
     }
 
     /// A walsender of our own that has not noticed its client's end yet keeps the slot for a while.
@@ -171,9 +195,9 @@ final class Attempt implements AutoCloseable {
         }
     }
 
-    ReplicationConnection openReplication() {
-        ReplicationConnection replication = ReplicationConnection.open(
-                job.source(), SessionProfile.SOURCE_REPLICATION, job.sourceErrors());
+    ReplicationConnection openReplication(DataSessions sessions) {
+        ReplicationConnection replication =
+                ReplicationConnection.open(job.source(), sessions.sourceReplication(), job.sourceErrors());
         own(replication, replication::abort);
         return replication;
     }
@@ -190,14 +214,6 @@ final class Attempt implements AutoCloseable {
                 breaker.run();
             }
             breakers.push(breaker);
-        }
-    }
-
-    private static void abort(PostgresSession session) {
-        try {
-            session.connection().abort(Runnable::run);
-        } catch (java.sql.SQLException e) {
-            // It is gone, as wanted.
         }
     }
 

@@ -13,8 +13,8 @@ import io.github.resilience4j.core.IntervalFunction;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Which failures are tried again, and after how long: exponential with jitter, from a fifth of a second to fifteen
-/// seconds. An attempt that has got as far as applying something starts the series anew.
+/// Which failures are tried again, and after how long: exponential with jitter, from a fifth of a second to
+/// fifteen seconds. An attempt that has got as far as applying something starts the series anew.
 final class Backoff {
 
     /// A login that is refused again and again locks accounts and fills logs.
@@ -47,16 +47,15 @@ final class Backoff {
 
     /// How long to wait before the next attempt; empty if there must not be one.
     Optional<Duration> after(ApplyException failure, long nowNanos) {
-        boolean retried =
-                switch (failure) {
-                    case SourceLost lost -> connectedOnce && !isRefusedTooOften(lost.code());
-                    case TargetLost lost -> connectedOnce && !isRefusedTooOften(lost.code());
-                    case SetupException ignored -> false;
-                    case SchemaMismatch ignored -> false;
-                    case ConflictStop ignored -> false;
-                    case ChangeRejected ignored -> false;
-                    case ProtocolViolation ignored -> false;
-                };
+        boolean retried = switch (failure) {
+            case SourceLost lost -> connectedOnce && !isRefusedTooOften(lost.code());
+            case TargetLost lost -> connectedOnce && !isRefusedTooOften(lost.code());
+            case SetupException ignored -> false;
+            case SchemaMismatch ignored -> false;
+            case ConflictStop ignored -> false;
+            case ChangeRejected ignored -> false;
+            case ProtocolViolation ignored -> false;
+        };
         if (failures == 0) {
             firstFailureNanos = nowNanos;
         }

@@ -4,6 +4,7 @@ import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.tablesync.CopyJob;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
@@ -16,31 +17,25 @@ import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresSession;
 import dev.pgapply.schema.postgres.Quoting;
 import dev.pgapply.schema.postgres.SourceCopyQuery;
-import dev.pgapply.schema.postgres.TableStates;
 import dev.pgapply.schema.postgres.TableStates.State;
 import dev.pgapply.schema.postgres.TableStates.TableState;
 import dev.pgapply.schema.postgres.TargetDdl;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
-/// Which tables are followed: what the publications offer, and how far each has come on the target. One per attempt,
-/// on the running thread.
+/// Which tables are followed: what the publications offer, and how far each has come on the target. One per
+/// attempt, on the running thread.
 final class FollowedTables {
 
     private static final int FIRST_BINARY_STREAM = 140_000;
 
     private final Job job;
     private final BinarySafety binary;
-    private final Connection target;
-    private final TableStates states;
+    private final ControlTables control;
     private final List<PublishedTable> published;
     private final Map<TableName, TableSchema> onSource;
     private final Map<TableName, TableSchema> onTarget;
@@ -49,16 +44,14 @@ final class FollowedTables {
     private FollowedTables(
             Job job,
             BinarySafety binary,
-            Connection target,
-            TableStates states,
+            ControlTables control,
             List<PublishedTable> published,
             Map<TableName, TableSchema> onSource,
             Map<TableName, TableSchema> onTarget,
             Map<TableName, TableState> stateOf) {
         this.job = job;
         this.binary = binary;
-        this.target = target;
-        this.states = states;
+        this.control = control;
         this.published = published;
         this.onSource = onSource;
         this.onTarget = onTarget;
@@ -69,25 +62,23 @@ final class FollowedTables {
     ///
     /// @throws SetupException listing everything that is missing
     static FollowedTables compare(
-            Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
-        TableStates states = new TableStates(job.subscription().name());
-        try {
-            List<TableName> names = published.stream().map(PublishedTable::name).toList();
-            FollowedTables tables = new FollowedTables(
-                    job,
-                    new BinarySafety(source.serverVersion(), target.serverVersion()),
-                    target.connection(),
-                    states,
-                    published,
-                    new PostgresCatalogReader(source).tables(names),
-                    new PostgresCatalogReader(target).tables(names),
-                    new HashMap<>(states.read(target.connection())));
-            tables.requireStructure();
-            tables.requireEmpty();
-            return tables;
-        } catch (SQLException e) {
-            throw job.target().errors().translate("reading the state of the tables", e);
-        }
+            Job job,
+            List<PublishedTable> published,
+            PostgresSession source,
+            PostgresSession target,
+            ControlTables control) {
+        List<TableName> names = published.stream().map(PublishedTable::name).toList();
+        FollowedTables tables = new FollowedTables(
+                job,
+                new BinarySafety(source.serverVersion(), target.serverVersion()),
+                control,
+                published,
+                new PostgresCatalogReader(source).tables(names),
+                new PostgresCatalogReader(target).tables(names),
+                new HashMap<>(control.states()));
+        tables.requireStructure();
+        tables.requireEmpty();
+        return tables;
     }
 
     private void requireStructure() {
@@ -103,34 +94,33 @@ final class FollowedTables {
                                             .toList()),
                     "On the target:\n" + TargetDdl.mending(comparison));
         }
-        comparison
-                .warnings()
-                .forEach(difference -> job.warnOnce(difference.describe()));
+        comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
     }
 
     /// Before anything is created anywhere.
-    private void requireEmpty() throws SQLException {
-        if (!job.subscription().copy().data() || job.subscription().copy().targetRows() != Subscription.TargetRows.REFUSE) {
+    private void requireEmpty() {
+        Subscription.Copy copy = job.subscription().copy();
+        if (!copy.data() || copy.targetRows() != Subscription.TargetRows.REFUSE) {
             return;
         }
-        List<String> filled = new ArrayList<>();
-        try (Statement statement = target.createStatement()) {
-            for (PublishedTable table : uncopied()) {
-                try (ResultSet row = statement.executeQuery("SELECT EXISTS (SELECT FROM " + only(table.name()) + ")")) {
-                    row.next();
-                    if (row.getBoolean(1)) {
-                        filled.add(table.name().toString());
-                    }
-                }
-            }
-        }
+        List<TableName> filled = control.filled(
+                uncopied().stream().map(table -> there(table.name())).toList());
         if (!filled.isEmpty()) {
             throw new SetupException(
                     ErrorCode.SETUP,
-                    "tables of the target have rows before their first copy: " + String.join(", ", filled),
+                    "tables of the target have rows before their first copy: "
+                            + filled.stream().map(TableName::toString).collect(Collectors.joining(", ")),
                     "Empty them, or choose: --target-rows truncate (empty them for me), --target-rows keep (add the"
                             + " source's rows), --copy-data false (they hold the source's rows already).");
         }
+    }
+
+    private TableSchema there(TableName name) {
+        TableSchema there = onTarget.get(name);
+        if (there == null) {
+            throw new IllegalStateException("the structure was not checked");
+        }
+        return there;
     }
 
     private List<PublishedTable> uncopied() {
@@ -150,28 +140,24 @@ final class FollowedTables {
     ///
     /// @param start what tables that need no copy are applied from
     void store(Lsn start) {
-        Set<TableName> names = new HashSet<>(published.stream().map(PublishedTable::name).toList());
-        List<TableName> fresh =
-                uncopied().stream().map(PublishedTable::name).toList();
+        Set<TableName> names =
+                new HashSet<>(published.stream().map(PublishedTable::name).toList());
+        List<TableName> fresh = uncopied().stream().map(PublishedTable::name).toList();
         List<TableName> gone = stateOf.entrySet().stream()
                 .filter(entry -> entry.getValue().state() != State.STOPPED && !names.contains(entry.getKey()))
                 .map(Map.Entry::getKey)
                 .toList();
         boolean copy = job.subscription().copy().data();
-        try {
-            put(fresh, copy ? State.INIT : State.READY, copy ? Lsn.INVALID : start);
-            put(gone, State.STOPPED, Lsn.INVALID);
-        } catch (SQLException e) {
-            throw job.target().errors().translate("storing the state of the tables", e);
-        }
+        put(fresh, copy ? State.INIT : State.READY, copy ? Lsn.INVALID : start);
+        put(gone, State.STOPPED, Lsn.INVALID);
         gone.forEach(table -> job.listener()
                 .onEvent(new EngineEvent.Warning(
                         "table " + table + " is no longer published: it is not followed any more, its rows are kept")));
     }
 
-    private void put(List<TableName> tables, State state, Lsn copyLsn) throws SQLException {
+    private void put(List<TableName> tables, State state, Lsn copyLsn) {
         if (!tables.isEmpty()) {
-            states.put(target, tables, state, copyLsn);
+            control.put(tables, state, copyLsn);
             tables.forEach(table -> stateOf.put(table, new TableState(state, copyLsn)));
         }
     }
@@ -183,7 +169,8 @@ final class FollowedTables {
 
     private CopyJob copyJob(PublishedTable table) {
         PublishedTable taken = withoutGenerated(table);
-        SourceCopyQuery.Format format = copiesBinary(taken) ? SourceCopyQuery.Format.BINARY : SourceCopyQuery.Format.TEXT;
+        SourceCopyQuery.Format format =
+                copiesBinary(taken) ? SourceCopyQuery.Format.BINARY : SourceCopyQuery.Format.TEXT;
         String columns = taken.columns().isEmpty() ? "" : " (" + Quoting.identifiers(taken.columns()) + ")";
         return new CopyJob(
                 table.name(),
@@ -201,14 +188,18 @@ final class FollowedTables {
         };
     }
 
-    /// The format belongs to the whole stream: binary only if it suits every table. An older source knows text only.
+    /// The format belongs to the whole stream: binary only if it suits every table. An older source knows text
+    /// only.
     boolean streamsBinary() {
         return binary.sourceVersion() >= FIRST_BINARY_STREAM
                 && switch (job.subscription().binary()) {
                     case ON -> true;
                     case OFF -> false;
-                    case AUTO -> !job.textOnly()
-                            && published.stream().map(this::withoutGenerated).allMatch(this::isSafe);
+                    case AUTO ->
+                        !job.textOnly()
+                                && published.stream()
+                                        .map(this::withoutGenerated)
+                                        .allMatch(this::isSafe);
                 };
     }
 
@@ -220,50 +211,31 @@ final class FollowedTables {
 
     /// Columns that the target generates itself take no value.
     private PublishedTable withoutGenerated(PublishedTable table) {
-        TableSchema there = onTarget.get(table.name());
-        if (there == null) {
-            throw new IllegalStateException("the structure was not checked");
-        }
+        TableSchema there = there(table.name());
         List<String> columns = table.columns().stream()
                 .filter(name -> !there.column(name).orElseThrow().isGenerated())
                 .toList();
         return table.withColumns(columns);
     }
 
-    /// Empties the tables that are about to be copied, if that was wished: all in one statement, since they may refer to
-    /// each other.
+    /// Empties the tables that are about to be copied, if that was wished.
     void truncateIfWished(List<CopyJob> jobs) {
-        if (jobs.isEmpty() || job.subscription().copy().targetRows() != Subscription.TargetRows.TRUNCATE) {
-            return;
+        if (!jobs.isEmpty() && job.subscription().copy().targetRows() == Subscription.TargetRows.TRUNCATE) {
+            control.truncate(jobs.stream().map(j -> there(j.table())).toList());
         }
-        String tables = String.join(", ", jobs.stream().map(j -> only(j.table())).toList());
-        try (Statement statement = target.createStatement()) {
-            statement.execute("TRUNCATE " + tables);
-        } catch (SQLException e) {
-            throw job.target().errors().translate("emptying tables before their copy", e);
-        }
-    }
-
-    private String only(TableName table) {
-        TableSchema there = onTarget.get(table);
-        boolean partitioned = there != null && there.kind() == TableSchema.Kind.PARTITIONED;
-        return (partitioned ? "" : "ONLY ") + Quoting.table(table);
     }
 
     /// What is applied of which table, as of now.
     TableGate gate(Lsn progress) {
         Map<TableName, Lsn> copyLsns = new HashMap<>();
         Set<TableName> notFollowed = new HashSet<>();
-        try {
-            states.read(target).forEach((table, state) -> {
-                switch (state.state()) {
-                    case COPIED, CATCHUP, READY -> copyLsns.put(table, state.copyLsn());
-                    case INIT, COPYING, STOPPED -> notFollowed.add(table);
-                }
-            });
-        } catch (SQLException e) {
-            throw job.target().errors().translate("reading the state of the tables", e);
-        }
+        control.states().forEach((table, state) -> {
+            switch (state.state()) {
+                case COPIED, CATCHUP, READY -> copyLsns.put(table, state.copyLsn());
+                case INIT, COPYING, STOPPED -> notFollowed.add(table);
+            }
+        });
+        job.met().stream().filter(table -> !copyLsns.containsKey(table)).forEach(notFollowed::add);
         return new TableGate(progress, copyLsns, notFollowed);
     }
 }

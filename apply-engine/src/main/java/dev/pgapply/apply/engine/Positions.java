@@ -4,8 +4,8 @@ import dev.pgapply.decoder.Lsn;
 
 /// How far the target is, and what may be confirmed to the source. Every position only grows.
 ///
-/// The applier's thread writes `committed`, the durability thread writes `durable` and `confirmed`; the receiver's
-/// thread reads.
+/// The applier's thread writes `committed`, the durability thread writes `durable` and `confirmed`; the
+/// receiver's thread reads.
 final class Positions {
 
     /// The end of the last source transaction with rows that the target has committed.
@@ -14,7 +14,8 @@ final class Positions {
     /// The same, moved on over transactions and stretches of log that had nothing for the target.
     private volatile Lsn committed;
 
-    /// What may be confirmed as flushed: durable rows, or a position that was stored durably because nothing was in it.
+    /// What may be confirmed as flushed: durable rows, or a position that was stored durably because nothing
+    /// was in it.
     private volatile Lsn confirmed;
 
     Positions(Lsn start) {

@@ -6,9 +6,9 @@ import dev.pgapply.apply.target.Durability;
 import dev.pgapply.decoder.Lsn;
 import java.time.Duration;
 
-/// Finds out what may be confirmed to the source, on a beat of its own: what the target's disk has, and, where nothing
-/// is pending, positions that had nothing for the target. Those are stored durably before they are confirmed, so that a
-/// slot that is found ahead of what is stored was moved by somebody else.
+/// Finds out what may be confirmed to the source, on a beat of its own: what the target's disk has, and, where
+/// nothing is pending, positions that had nothing for the target. Those are stored durably before they are
+/// confirmed, so that a slot that is found ahead of what is stored was moved by somebody else.
 final class ProgressKeeper {
 
     private static final Duration BEAT = Duration.ofMillis(100);

@@ -7,8 +7,8 @@ import dev.pgapply.schema.postgres.SlotFacts;
 import dev.pgapply.schema.postgres.SubscriptionRecord;
 import java.util.Optional;
 
-/// Decides whether the slot that is there goes with the progress that is stored: the server itself moves an older start
-/// position forward without a word, and so hides a gap. Pure.
+/// Decides whether the slot that is there goes with the progress that is stored: the server itself moves an
+/// older start position forward without a word, and so hides a gap. Pure.
 final class SlotCheck {
 
     /// Who the source is.
@@ -43,12 +43,17 @@ final class SlotCheck {
             return slot.<Decision>map(found -> new Decision.Adopt(confirmed(found)))
                     .orElseGet(Decision.Create::new);
         }
-        stored.ifPresent(this::requireSame);
-        if (slot.isEmpty()) {
-            throw lost("slot " + slotName + " does not exist on the source, though the target has applied changes up to "
-                    + progress + ": what was committed since is lost");
+        if (stored.isEmpty()) {
+            throw foreignProgress(progress);
         }
-        Lsn known = stored.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress);
+        requireSame(stored.get());
+        if (slot.isEmpty()) {
+            throw lost(
+                    "slot " + slotName + " does not exist on the source, though the target has applied changes up to "
+                            + progress + ": what was committed since is lost");
+        }
+        Lsn known =
+                stored.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress);
         Lsn confirmed = confirmed(slot.get());
         if (confirmed.isAfter(known)) {
             throw lost("slot " + slotName + " stands at " + confirmed + ", but the target has applied changes up to "
@@ -85,7 +90,8 @@ final class SlotCheck {
     }
 
     private void requireSame(SubscriptionRecord stored) {
-        if (!stored.sourceSystemId().equals(source.systemId()) || !stored.sourceDatabase().equals(source.database())) {
+        if (!stored.sourceSystemId().equals(source.systemId())
+                || !stored.sourceDatabase().equals(source.database())) {
             throw lost("the target's progress belongs to database " + stored.sourceDatabase() + " of the cluster "
                     + stored.sourceSystemId() + ", the source is database " + source.database() + " of the cluster "
                     + source.systemId());
@@ -96,6 +102,17 @@ final class SlotCheck {
                     "the target's progress belongs to slot " + stored.slotName() + ", not to " + slotName,
                     "Use --slot " + stored.slotName() + ", or another --name.");
         }
+    }
+
+    /// Replication origins belong to the whole target cluster, what is stored of the slot to one database.
+    private SetupException foreignProgress(Lsn progress) {
+        return new SetupException(
+                ErrorCode.SETUP,
+                "the target's replication origin has progress (" + progress + "), but this database knows nothing of the"
+                        + " subscription: another database of the cluster uses the name, or the subscription's row in"
+                        + " pgapply.subscription was deleted",
+                "Choose another --name; or, if nothing else uses it, on the target: SELECT"
+                        + " pg_replication_origin_drop('pgapply_…');");
     }
 
     private static SetupException lost(String message) {

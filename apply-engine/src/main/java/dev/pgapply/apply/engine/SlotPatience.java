@@ -27,7 +27,8 @@ final class SlotPatience {
 
     /// Runs the action; meanwhile another thread uses the source's control connection.
     <T> T watching(Supplier<T> action) throws InterruptedException {
-        Thread speaker = Thread.ofPlatform().daemon().name("pgapply-slot-patience").start(this::speak);
+        Thread speaker =
+                Thread.ofPlatform().daemon().name("pgapply-slot-patience").start(this::speak);
         try {
             return action.get();
         } finally {

@@ -2,47 +2,55 @@ package dev.pgapply.apply.engine;
 
 import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationConnection.NewSlot;
+import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.tablesync.CopyJob;
 import dev.pgapply.apply.tablesync.TableSync;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.postgres.PostgresSession;
-import dev.pgapply.schema.postgres.SessionProfile;
 import dev.pgapply.schema.postgres.SlotFacts;
 import dev.pgapply.schema.postgres.SourceFacts;
 import dev.pgapply.schema.postgres.SourceServer;
 import dev.pgapply.schema.postgres.SubscriptionRecord;
 import dev.pgapply.schema.postgres.TableStates;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 
-/// Gets an attempt to where it can stream: makes or checks the slot, and copies the tables that are not there yet.
+/// Gets an attempt to where it can stream: makes or checks the slot, and copies the tables that are not there
+/// yet.
 ///
-/// Nothing is applied before its position is stored: a killed start leaves either nothing, or a slot that the next start
-/// adopts where it stands, with tables that are copied anew.
+/// Nothing is applied before its position is stored: a killed start leaves either nothing, or a slot that the
+/// next start adopts where it stands, with tables that are copied anew.
 final class Start {
 
     private final Attempt attempt;
     private final Job job;
     private final PostgresSession source;
-    private final PostgresSession target;
+    private final ControlTables control;
     private final TargetSession session;
+    private final DataSessions sessions;
 
-    Start(Attempt attempt, Job job, PostgresSession source, PostgresSession target, TargetSession session) {
+    Start(
+            Attempt attempt,
+            Job job,
+            PostgresSession source,
+            ControlTables control,
+            TargetSession session,
+            DataSessions sessions) {
         this.attempt = attempt;
         this.job = job;
         this.source = source;
-        this.target = target;
+        this.control = control;
         this.session = session;
+        this.sessions = sessions;
     }
 
     /// @return where the stream goes on
     Lsn begin(SourceFacts facts, FollowedTables tables) throws InterruptedException {
         String slotName = job.subscription().slotName();
         SlotCheck check = new SlotCheck(new SlotCheck.Source(facts.systemIdentifier(), facts.database()), slotName);
-        return switch (check.decide(slot(slotName), storedSlot(), session.progress())) {
+        return switch (check.decide(slot(slotName), control.slot(), session.progress())) {
             case SlotCheck.Decision.Resume resume -> {
                 tables.store(resume.progress());
                 copyUnderTemporarySlot(tables);
@@ -58,7 +66,7 @@ final class Start {
     }
 
     private Lsn create(SourceFacts facts, FollowedTables tables) throws InterruptedException {
-        ReplicationConnection replication = attempt.openReplication();
+        ReplicationConnection replication = attempt.openReplication(sessions);
         NewSlot slot = make(replication, job.subscription().slotName(), false);
         store(facts, tables, slot.consistentPoint());
         copy(tables.copyJobs(), tables, slot);
@@ -66,19 +74,21 @@ final class Start {
         return slot.consistentPoint();
     }
 
-    /// The only exact pair of a snapshot and its position comes with a new slot, so a later copy makes one for a while.
+    /// The only exact pair of a snapshot and its position comes with a new slot, so a later copy makes one for
+    /// a while.
     private void copyUnderTemporarySlot(FollowedTables tables) throws InterruptedException {
         List<CopyJob> jobs = tables.copyJobs();
         if (jobs.isEmpty()) {
             return;
         }
-        ReplicationConnection replication = attempt.openReplication();
+        ReplicationConnection replication = attempt.openReplication(sessions);
         String name = job.subscription().objectName() + "_copy";
         copy(jobs, tables, make(replication, name, true));
         replication.close();
     }
 
-    private NewSlot make(ReplicationConnection replication, String name, boolean temporary) throws InterruptedException {
+    private NewSlot make(ReplicationConnection replication, String name, boolean temporary)
+            throws InterruptedException {
         boolean failover = !temporary && job.subscription().failover();
         return new SlotPatience(source, job.sourceErrors(), job.listener())
                 .watching(() -> replication.createSlot(name, temporary, failover));
@@ -89,15 +99,12 @@ final class Start {
             return;
         }
         tables.truncateIfWished(jobs);
-        SessionProfile targetProfile = job.subscription().allowTriggers()
-                ? SessionProfile.TARGET_COPY.withTriggersAllowed()
-                : SessionProfile.TARGET_COPY;
         TableSync.Sides sides = new TableSync.Sides(
                 job.source(),
-                SessionProfile.SOURCE_COPY,
+                sessions.sourceCopy(),
                 job.sourceErrors(),
                 job.target().connector(),
-                targetProfile,
+                sessions.targetCopy(),
                 job.target().errors());
         try (TableSync sync = new TableSync(
                 sides,
@@ -110,17 +117,8 @@ final class Start {
     }
 
     private void store(SourceFacts facts, FollowedTables tables, Lsn start) {
-        try {
-            new SubscriptionRecord(
-                            facts.systemIdentifier(),
-                            facts.database(),
-                            job.subscription().slotName(),
-                            "pgoutput",
-                            start)
-                    .write(target.connection(), job.subscription().name());
-        } catch (SQLException e) {
-            throw job.target().errors().translate("storing the slot", e);
-        }
+        control.putSlot(new SubscriptionRecord(
+                facts.systemIdentifier(), facts.database(), job.subscription().slotName(), "pgoutput", start));
         tables.store(start);
         session.start(start);
     }
@@ -130,14 +128,6 @@ final class Start {
             return new SourceServer(source).slot(name);
         } catch (SchemaException e) {
             throw job.sourceErrors().translate(e);
-        }
-    }
-
-    private Optional<SubscriptionRecord> storedSlot() {
-        try {
-            return SubscriptionRecord.read(target.connection(), job.subscription().name());
-        } catch (SQLException e) {
-            throw job.target().errors().translate("reading the stored slot", e);
         }
     }
 }

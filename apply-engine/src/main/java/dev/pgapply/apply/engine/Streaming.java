@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Changes in flight: the receiver's thread, the progress keeper's thread, and the caller's as the applier. Whatever
-/// fails in one of them ends all three, and the first failure is what the caller gets.
+/// Changes in flight: the receiver's thread, the progress keeper's thread, and the caller's as the applier.
+/// Whatever fails in one of them ends all three, and the first failure is what the caller gets.
 final class Streaming {
 
     private static final Duration SILENCE = Duration.ofSeconds(60);
@@ -56,19 +56,28 @@ final class Streaming {
         this.keeper = new ProgressKeeper(durability, positions, listener);
     }
 
-    /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as both sides
-    /// still answer.
-    Applier.End run(TableGate gate, Subscription.Writer limits, Lsn until, BooleanSupplier stop)
+    /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as
+    /// both sides still answer.
+    Applier.End run(
+            TableGate gate,
+            Subscription.Writer limits,
+            Lsn until,
+            PublicationWatch publications,
+            BooleanSupplier stop)
             throws InterruptedException {
         Applier applier = new Applier(queue, session, gate, limits, positions, listener);
         Thread receiving = start("pgapply-receiver", receiver::run);
         Thread keeping = start("pgapply-progress", () -> keeper.run(this::watch));
+        Thread watching = start("pgapply-publications", publications::run);
         Applier.End end;
         try {
-            end = applier.run(until, () -> failure.get() != null || stop.getAsBoolean());
+            end = applier.run(
+                    until, () -> failure.get() != null || publications.changed() || stop.getAsBoolean());
         } finally {
             keeping.interrupt();
             receiving.interrupt();
+            watching.interrupt();
+            join(watching, publications::abort);
             join(keeping, durability::abort);
             join(receiving, stream::abort);
         }
@@ -78,7 +87,9 @@ final class Streaming {
         }
         keeper.step(true);
         receiver.farewell();
-        return end;
+        return end == Applier.End.STOPPED && publications.changed() && !stop.getAsBoolean()
+                ? Applier.End.TABLES_CHANGED
+                : end;
     }
 
     private void watch() {
@@ -90,7 +101,10 @@ final class Streaming {
             failure.compareAndSet(
                     null,
                     new SourceLost(
-                            ErrorCode.SOURCE_LOST, "the source was silent for " + SILENCE.toSeconds() + " s", "", null));
+                            ErrorCode.SOURCE_LOST,
+                            "the source was silent for " + SILENCE.toSeconds() + " s",
+                            "",
+                            null));
             stream.abort();
         }
     }

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// The one way forward from the receiver's thread to the applier's: batches of events in commit order, bounded by the
-/// bytes they hold. A batch that is larger than the bound is taken when the queue is empty.
+/// The one way forward from the receiver's thread to the applier's: batches of events in commit order, bounded
+/// by the bytes they hold. A batch that is larger than the bound is taken when the queue is empty.
 public final class ChangeQueue {
 
     /// Some events in order.

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyDual;
 
-/// The driver's public copy-both stream with status updates of our own: the driver's `PGReplicationStream` sends none
-/// while it waits, and acknowledges keepalives by itself.
+/// The driver's public copy-both stream with status updates of our own: the driver's `PGReplicationStream`
+/// sends none while it waits, and acknowledges keepalives by itself.
 final class CopyDualStream implements ReplicationStream {
 
     private static final Instant POSTGRES_EPOCH = Instant.parse("2000-01-01T00:00:00Z");
@@ -34,8 +34,7 @@ final class CopyDualStream implements ReplicationStream {
 
     static ReplicationStream start(Connection connection, String command, Clock clock, SourceErrors errors) {
         try {
-            CopyDual copy =
-                    connection.unwrap(PGConnection.class).getCopyAPI().copyDual(command);
+            CopyDual copy = connection.unwrap(PGConnection.class).getCopyAPI().copyDual(command);
             return new CopyDualStream(connection, copy, clock, errors);
         } catch (SQLException e) {
             throw errors.translate("START_REPLICATION was refused", e);

@@ -4,11 +4,13 @@ import dev.pgapply.decoder.Lsn;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// Decides when a status update goes out and what it says. Pure: time and positions come in, a status comes out.
+/// Decides when a status update goes out and what it says. Pure: time and positions come in, a status comes
+/// out.
 ///
-/// `flushed` is only what the target holds durably; the server throws away what lies before it. Nothing ever goes back
-/// (PostgreSQL's `worker.c`, `send_feedback`). An update goes out at once when the server asks, soon after a position
-/// moved, and every second at the latest, so that a blocked target never looks like a dead receiver.
+/// `flushed` is only what the target holds durably; the server throws away what lies before it. Nothing ever
+/// goes back (PostgreSQL's `worker.c`, `send_feedback`). An update goes out at once when the server asks, soon
+/// after a position moved, and every second at the latest, so that a blocked target never looks like a dead
+/// receiver.
 final class Feedback {
 
     /// The three positions of a status update.
@@ -40,8 +42,7 @@ final class Feedback {
     Status due(long nowNanos, long heardAtNanos, Lsn received, Lsn durable, Lsn committed, boolean replyRequested) {
         advance(received, durable, committed);
         long sinceSent = nowNanos - sentAtNanos;
-        boolean due =
-                replyRequested || (moved && sinceSent >= AFTER_A_MOVE_NANOS) || sinceSent >= AT_LEAST_EVERY_NANOS;
+        boolean due = replyRequested || (moved && sinceSent >= AFTER_A_MOVE_NANOS) || sinceSent >= AT_LEAST_EVERY_NANOS;
         if (!due) {
             return null;
         }

@@ -10,8 +10,7 @@ import java.util.List;
 /// The transactions of a source that are open or prepared: the making of a slot waits for them.
 public final class OpenTransactions {
 
-    private static final String SQL =
-            """
+    private static final String SQL = """
             SELECT 'server process ' || pid || ' (' || coalesce(nullif(application_name, ''), usename::text, '?')
               || ', open since ' || xact_start || ')'
             FROM pg_catalog.pg_stat_activity

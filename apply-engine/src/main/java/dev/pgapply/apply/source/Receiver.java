@@ -14,8 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/// Reads the stream, puts committed changes into the queue and sends the feedback: the only thread that touches the
-/// replication connection. It never waits for the target longer than a tenth of a second without sending what is due.
+/// Reads the stream, puts committed changes into the queue and sends the feedback: the only thread that touches
+/// the replication connection. It never waits for the target longer than a tenth of a second without sending
+/// what is due.
 public final class Receiver implements ReplicationStream.Handler {
 
     private static final int BATCH_EVENTS = 512;
@@ -100,7 +101,11 @@ public final class Receiver implements ReplicationStream.Handler {
 
     /// Sends what is due for the last time; only after [#run] has ended, by the thread that ends it.
     public void farewell() {
-        stream.status(received.max(positions.durable().get()), positions.durable().get(), positions.committed().get(), false);
+        stream.status(
+                received.max(positions.durable().get()),
+                positions.durable().get(),
+                positions.committed().get(),
+                false);
     }
 
     @Override
@@ -151,8 +156,7 @@ public final class Receiver implements ReplicationStream.Handler {
         if (events.isEmpty() && !idleAt.isValid()) {
             return;
         }
-        ChangeQueue.Batch batch =
-                new ChangeQueue.Batch(events, eventBytes, inTransaction ? Lsn.INVALID : idleAt);
+        ChangeQueue.Batch batch = new ChangeQueue.Batch(events, eventBytes, inTransaction ? Lsn.INVALID : idleAt);
         while (!queue.offer(batch, PATIENCE)) {
             heardAtNanos = System.nanoTime();
             sendFeedback();

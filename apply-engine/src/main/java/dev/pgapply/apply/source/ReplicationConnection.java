@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
+import org.postgresql.PGProperty;
 
 /// A connection to a walsender: makes slots, then becomes a stream. One thread.
 ///
@@ -18,8 +19,8 @@ public final class ReplicationConnection implements AutoCloseable {
 
     /// A slot that was just made.
     ///
-    /// @param consistentPoint transactions whose commit begins here or later come through the slot, all others are in
-    ///     the snapshot
+    /// @param consistentPoint transactions whose commit begins here or later come through the slot, all others
+    ///     are in the snapshot
     /// @param snapshot usable by `SET TRANSACTION SNAPSHOT` until the next command on this connection
     public record NewSlot(Lsn consistentPoint, String snapshot) {}
 
@@ -33,14 +34,25 @@ public final class ReplicationConnection implements AutoCloseable {
 
     public static ReplicationConnection open(PostgresConnector connector, SessionProfile profile, SourceErrors errors) {
         try {
-            return new ReplicationConnection(connector.open(profile), errors);
+            return new ReplicationConnection(connector.open(inBursts(connector, profile)), errors);
         } catch (SchemaException e) {
             throw errors.translate(e);
         }
     }
 
-    /// Makes a slot and exports the snapshot that goes with it. Waits until every transaction that is open now has
-    /// ended.
+    /// The endpoint's own sockets, where it names some, reach a server that others do not.
+    private static SessionProfile inBursts(PostgresConnector connector, SessionProfile profile) {
+        SessionProfile burst = profile;
+        if (!connector.endpoint().parameters().containsKey(PGProperty.SOCKET_FACTORY.getName())) {
+            for (var property : BurstSocketFactory.driverProperties().entrySet()) {
+                burst = burst.withDriverProperty(property.getKey(), property.getValue());
+            }
+        }
+        return burst;
+    }
+
+    /// Makes a slot and exports the snapshot that goes with it. Waits until every transaction that is open now
+    /// has ended.
     ///
     /// @param temporary the slot goes with this connection
     /// @param failover keep it on standbys too (17 and newer)
@@ -66,11 +78,7 @@ public final class ReplicationConnection implements AutoCloseable {
 
     /// Breaks the connection, from any thread.
     public void abort() {
-        try {
-            session.connection().abort(Runnable::run);
-        } catch (SQLException e) {
-            // It is gone, as wanted.
-        }
+        session.abort();
     }
 
     @Override

@@ -2,10 +2,11 @@ package dev.pgapply.apply.source;
 
 import dev.pgapply.decoder.Lsn;
 
-/// One logical replication connection after `START_REPLICATION`. Read and written by one thread; [#abort] may come from
-/// any thread.
+/// One logical replication connection after `START_REPLICATION`. Read and written by one thread; [#abort] may
+/// come from any thread.
 ///
-/// @see <a href="https://www.postgresql.org/docs/current/protocol-replication.html">Streaming replication protocol</a>
+/// @see <a href="https://www.postgresql.org/docs/current/protocol-replication.html">Streaming replication
+/// protocol</a>
 public interface ReplicationStream extends AutoCloseable {
 
     /// What arrives.
@@ -20,7 +21,8 @@ public interface ReplicationStream extends AutoCloseable {
     /// Hands over one message if there is one, and waits about a millisecond at most if there is none.
     ///
     /// @return whether there was one
-    /// @throws dev.pgapply.apply.ApplyException.SourceLost when the connection is lost or the server ends the stream
+    /// @throws dev.pgapply.apply.ApplyException.SourceLost when the connection is lost or the server ends the
+    /// stream
     boolean read(Handler handler);
 
     /// Sends a status update; the three positions are independent of each other and must never go back.

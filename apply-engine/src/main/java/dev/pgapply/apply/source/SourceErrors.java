@@ -38,14 +38,16 @@ public final class SourceErrors {
                         failed.hint(),
                         failed);
             case SchemaException other ->
-                new SetupException(ErrorCode.SETUP, "source " + source + ": " + other.getMessage(), other.hint(), other);
+                new SetupException(
+                        ErrorCode.SETUP, "source " + source + ": " + other.getMessage(), other.hint(), other);
         };
     }
 
     public ApplyException translate(String doing, SQLException e) {
         String state = e.getSQLState() == null ? "" : e.getSQLState();
         String server = primary(e);
-        String what = "source " + source + ": " + doing + ": " + server + (state.isEmpty() ? "" : " (SQLSTATE " + state + ")");
+        String what = "source " + source + ": " + doing + ": " + server
+                + (state.isEmpty() ? "" : " (SQLSTATE " + state + ")");
         return switch (state) {
             case "28P01", "28000", "3D000" -> new SourceLost(ErrorCode.SOURCE_REFUSED, what, "", e);
             case "55006" ->
@@ -64,14 +66,13 @@ public final class SourceErrors {
             case "42704", "55000" -> missingOrUnusable(what, server, e);
             case "42501" ->
                 new SetupException(
-                        ErrorCode.SETUP, what, "Grant the source's role what is missing; docs/privileges.md lists it.", e);
+                        ErrorCode.SETUP,
+                        what,
+                        "Grant the source's role what is missing; docs/privileges.md lists it.",
+                        e);
             case "22P05", "22021" ->
                 new ChangeRejected(
-                        what,
-                        "A value cannot be represented in UTF8; correct it on the source.",
-                        null,
-                        null,
-                        e);
+                        what, "A value cannot be represented in UTF8; correct it on the source.", null, null, e);
             case "54000", "XX000" -> tooLarge(what, server, e);
             default ->
                 switch (state.length() == 5 ? state.substring(0, 2) : "") {

@@ -6,13 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// What `START_REPLICATION` asks for: the newest protocol that the source's version has, and only options that it knows
-/// (any other is an error there).
+/// What `START_REPLICATION` asks for: the newest protocol that the source's version has, and only options that
+/// it knows (any other is an error there).
 ///
 /// @param majorVersion the source's, 10 or newer
 /// @param binary values in binary form where their type has one; from 14 on
 /// @param localOnly leave out transactions that the source itself has from elsewhere; from 16 on
-/// @see <a href="https://www.postgresql.org/docs/current/protocol-logical-replication.html">Logical streaming</a>
+/// @see <a href="https://www.postgresql.org/docs/current/protocol-logical-replication.html">Logical
+/// streaming</a>
 public record StreamOptions(int majorVersion, List<String> publications, boolean binary, boolean localOnly) {
 
     /// The newest version of the protocol that the source speaks.

@@ -13,8 +13,8 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// Keeps one snapshot of the source alive for a whole copy run, and the tables in it as they are: a rewrite of a table
-/// between two reads would silently lose rows, so each is locked against it.
+/// Keeps one snapshot of the source alive for a whole copy run, and the tables in it as they are: a rewrite of
+/// a table between two reads would silently lose rows, so each is locked against it.
 final class CopySnapshot implements AutoCloseable {
 
     private final PostgresSession session;
@@ -27,7 +27,11 @@ final class CopySnapshot implements AutoCloseable {
 
     /// Takes over an exported snapshot and exports it again, so that the one who made it is free.
     static CopySnapshot hold(
-            PostgresConnector source, SessionProfile profile, String exported, List<TableName> tables, SourceErrors errors) {
+            PostgresConnector source,
+            SessionProfile profile,
+            String exported,
+            List<TableName> tables,
+            SourceErrors errors) {
         PostgresSession session;
         try {
             session = source.open(profile);

@@ -10,7 +10,8 @@ import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyIn;
 import org.postgresql.copy.CopyOut;
 
-/// Pipes one table's rows from a snapshot of the source into the target: bytes go through, no value is looked at.
+/// Pipes one table's rows from a snapshot of the source into the target: bytes go through, no value is looked
+/// at.
 final class TableCopier {
 
     private static final int CHUNK_BYTES = 256 << 10;

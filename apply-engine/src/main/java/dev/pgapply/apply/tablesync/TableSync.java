@@ -28,8 +28,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/// Copies tables under one snapshot, several at once, the largest first. Each table's rows and its new state are one
-/// transaction of the target: a copy that dies leaves nothing of the unfinished tables, and the finished ones stay.
+/// Copies tables under one snapshot, several at once, the largest first. Each table's rows and its new state
+/// are one transaction of the target: a copy that dies leaves nothing of the unfinished tables, and the
+/// finished ones stay.
 public final class TableSync implements AutoCloseable {
 
     /// Both sides of a copy.
@@ -81,12 +82,12 @@ public final class TableSync implements AutoCloseable {
     /// @throws ApplyException the first failure; the other tables that were finished by then are kept
     public void copy(List<CopyJob> jobs, String snapshot, Lsn copyLsn) throws InterruptedException {
         List<TableName> tables = jobs.stream().map(CopyJob::table).toList();
-        try (CopySnapshot held = CopySnapshot.hold(
-                sides.source(), sides.sourceProfile(), snapshot, tables, sides.sourceErrors())) {
+        try (CopySnapshot held =
+                CopySnapshot.hold(sides.source(), sides.sourceProfile(), snapshot, tables, sides.sourceErrors())) {
             listener.onEvent(new EngineEvent.CopyStarted(
                     jobs.stream()
-                            .map(job -> new EngineEvent.TablePlan(
-                                    job.table(), job.estimatedRows(), job.estimatedBytes()))
+                            .map(job ->
+                                    new EngineEvent.TablePlan(job.table(), job.estimatedRows(), job.estimatedBytes()))
                             .toList(),
                     copyLsn));
             ConcurrentLinkedQueue<CopyJob> waiting = new ConcurrentLinkedQueue<>(jobs.stream()
@@ -131,10 +132,7 @@ public final class TableSync implements AutoCloseable {
             TableCopier.Copied copied = copy(job, snapshot, copyLsn, source, target);
             done = true;
             listener.onEvent(new EngineEvent.TableCopied(
-                    job.table(),
-                    copied.rows(),
-                    copied.bytes(),
-                    Duration.ofNanos(System.nanoTime() - start)));
+                    job.table(), copied.rows(), copied.bytes(), Duration.ofNanos(System.nanoTime() - start)));
         } catch (SQLException e) {
             throw sides.targetErrors().translate("copying table " + job.table(), e);
         } finally {
@@ -182,7 +180,9 @@ public final class TableSync implements AutoCloseable {
         } catch (SQLException e) {
             throw translation.of(e);
         } catch (SchemaException e) {
-            throw source ? sides.sourceErrors().translate(e) : sides.targetErrors().translate(e);
+            throw source
+                    ? sides.sourceErrors().translate(e)
+                    : sides.targetErrors().translate(e);
         }
     }
 

@@ -1,4 +1,5 @@
-/// The first copy of tables: one snapshot, several tables at once, and what has been reached is kept on the target.
+/// The first copy of tables: one snapshot, several tables at once, and what has been reached is kept on the
+/// target.
 @NullMarked
 package dev.pgapply.apply.tablesync;
 

@@ -2,12 +2,12 @@ package dev.pgapply.apply.target;
 
 import dev.pgapply.decoder.Lsn;
 
-/// Asks the target what a crash would leave, on a connection of its own, so that a session that waits for a lock does
-/// not hold up the feedback. One thread.
+/// Asks the target what a crash would leave, on a connection of its own, so that a session that waits for a
+/// lock does not hold up the feedback. One thread.
 public interface Durability extends AutoCloseable {
 
-    /// The end of the last source transaction whose rows are on the target's disk. Makes it so where the target commits
-    /// asynchronously.
+    /// The end of the last source transaction whose rows are on the target's disk. Makes it so where the target
+    /// commits asynchronously.
     ///
     /// @param committed what the session has committed: the answer is never after it
     Lsn durable(Lsn committed);

@@ -2,22 +2,22 @@ package dev.pgapply.apply.target;
 
 import dev.pgapply.decoder.Lsn;
 
-/// The one session that writes changes. It holds the instance's lock from its opening to its end. One thread at a time,
-/// except [#abort].
+/// The one session that writes changes. It holds the instance's lock from its opening to its end. One thread at
+/// a time, except [#abort].
 ///
 /// Every method may throw the engine's exceptions; after one the session is rolled back and must be closed.
 public interface TargetSession extends AutoCloseable {
 
-    /// How far the target is: the end of the last source transaction whose rows are durable here, as of the opening of
-    /// this session; `0/0` before the first.
+    /// How far the target is: the end of the last source transaction whose rows are durable here, as of the
+    /// opening of this session; `0/0` before the first.
     Lsn progress();
 
     /// Says where a target that has no progress yet begins. Durable when it returns.
     void start(Lsn progress);
 
-    /// Writes the group. Every complete transaction is committed, rows and progress together, when this returns; an
-    /// incomplete one at the end stays open for the next group. If a change cannot be applied, the complete
-    /// transactions before its own are committed before the exception is thrown.
+    /// Writes the group. Every complete transaction is committed, rows and progress together, when this
+    /// returns; an incomplete one at the end stays open for the next group. If a change cannot be applied, the
+    /// complete transactions before its own are committed before the exception is thrown.
     ChangeGroup.Applied apply(ChangeGroup group);
 
     /// Rolls back what is open and frees the session, from any state, also twice.

@@ -2,8 +2,8 @@ package dev.pgapply.apply.target;
 
 import dev.pgapply.decoder.TableName;
 
-/// A value came in binary form that means something else on the target: the stream has to be opened again in text, from
-/// the progress. Nothing of the group at hand is committed.
+/// A value came in binary form that means something else on the target: the stream has to be opened again in
+/// text, from the progress. Nothing of the group at hand is committed.
 public final class TextFormatNeeded extends RuntimeException {
 
     private final TableName table;

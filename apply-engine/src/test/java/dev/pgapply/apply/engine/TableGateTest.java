@@ -19,8 +19,8 @@ final class TableGateTest {
     private static final TableName FRESH = new TableName("public", "fresh");
     private static final TableName GONE = new TableName("public", "gone");
 
-    private final TableGate gate = new TableGate(
-            Lsn.parse("0/200"), Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")), Set.of(GONE));
+    private final TableGate gate =
+            new TableGate(Lsn.parse("0/200"), Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")), Set.of(GONE));
 
     @ParameterizedTest
     @CsvSource({

@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// Understands every way in which PostgreSQL users write down a database: `postgresql://` and `postgres://` URIs, key
-/// words with values, `service=name`, and the driver's `jdbc:` URLs.
+/// Understands every way in which PostgreSQL users write down a database: `postgresql://` and `postgres://`
+/// URIs, key words with values, `service=name`, and the driver's `jdbc:` URLs.
 ///
-/// What the string leaves open comes from its service, then, for the source only, from the `PG*` variables (there are
-/// two
-/// databases and one environment), then from `libpq`'s defaults. `.pgpass` and the service files serve both sides.
+/// What the string leaves open comes from its service, then, for the source only, from the `PG*` variables
+/// (there are two databases and one environment), then from `libpq`'s defaults. `.pgpass` and the service files
+/// serve both sides.
 public final class ConnectionString {
 
     private static final int DEFAULT_PORT = 5432;

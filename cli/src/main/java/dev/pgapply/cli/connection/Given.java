@@ -56,7 +56,8 @@ final class Given {
         parameters.put(keyword, value);
     }
 
-    /// After a password even a name is not repeated: an unquoted `=` or `&` in the password makes a name of its rest.
+    /// After a password even a name is not repeated: an unquoted `=` or `&` in the password makes a name of its
+    /// rest.
     ConnectionException unknown(String name, Collection<String> known) {
         boolean repeatable =
                 PLAIN_NAME.matcher(name).matches() && get(Keyword.PASSWORD).isEmpty();

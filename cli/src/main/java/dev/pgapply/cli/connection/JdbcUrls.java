@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 
 /// Reads `jdbc:postgresql://host:5432/db?user=u&sslmode=require` as the driver does.
 ///
-/// Properties that say how to reach the server and how to log in are passed on. Those of statements and result sets are
-/// left out with a warning, since pgapply pins what its sessions depend on.
+/// Properties that say how to reach the server and how to log in are passed on. Those of statements and result
+/// sets are left out with a warning, since pgapply pins what its sessions depend on.
 final class JdbcUrls {
 
     private static final Set<String> PASSED_ON = words("""

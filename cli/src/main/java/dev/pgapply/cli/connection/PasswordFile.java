@@ -16,9 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A `.pgpass` file: lines of `host:port:database:user:password`, the first that fits is taken. As in `libpq`, a file
-/// that
-/// others may read is left aside with a warning.
+/// A `.pgpass` file: lines of `host:port:database:user:password`, the first that fits is taken. As in `libpq`,
+/// a file that others may read is left aside with a warning.
 ///
 /// @see <a href="https://www.postgresql.org/docs/current/libpq-pgpass.html">The Password File</a>
 final class PasswordFile {

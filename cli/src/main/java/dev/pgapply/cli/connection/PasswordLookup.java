@@ -11,8 +11,9 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Finds the password anew for each connection: a file of its own, then what the string or the environment gave, then
-/// `.pgpass`. A file that cannot be read gives none, with a warning: the server then says what it thinks of that.
+/// Finds the password anew for each connection: a file of its own, then what the string or the environment
+/// gave, then `.pgpass`. A file that cannot be read gives none, with a warning: the server then says what it
+/// thinks of that.
 final class PasswordLookup implements Supplier<Optional<String>> {
 
     private static final Logger LOG = LoggerFactory.getLogger(PasswordLookup.class);

@@ -14,8 +14,8 @@ final class ServiceFile {
 
     private ServiceFile() {}
 
-    /// Looks the service up in the user's file, then in the system's. `PGSERVICEFILE` replaces the user's file and must
-    /// exist; `PGSYSCONFDIR` is the folder of the system's.
+    /// Looks the service up in the user's file, then in the system's. `PGSERVICEFILE` replaces the user's file
+    /// and must exist; `PGSYSCONFDIR` is the folder of the system's.
     ///
     /// @throws ConnectionException if no file has the service, or the section cannot be read
     static Given find(String service, Optional<String> file, ProcessEnvironment environment) {

@@ -9,7 +9,8 @@ import java.util.List;
 
 /// Reads `postgresql://user@host:5432,host2/db?sslmode=require`.
 ///
-/// @see <a href="https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS">Connection URIs</a>
+/// @see <a href="https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS">Connection
+/// URIs</a>
 final class Uris {
 
     private static final String ENCODE_HINT =

@@ -1,5 +1,5 @@
-/// From the connection strings, environment variables and files that `libpq` users know to an endpoint the driver can
-/// use.
+/// From the connection strings, environment variables and files that `libpq` users know to an endpoint the
+/// driver can use.
 @NullMarked
 package dev.pgapply.cli.connection;
 

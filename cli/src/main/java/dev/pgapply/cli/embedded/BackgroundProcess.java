@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 
-/// A program in the background: in a session of its own, its output in a file, and ended with this JVM, however that
-/// ends. The methods that end it are for one thread at a time.
+/// A program in the background: in a session of its own, its output in a file, and ended with this JVM, however
+/// that ends. The methods that end it are for one thread at a time.
 public final class BackgroundProcess implements AutoCloseable {
 
     private final Process process;

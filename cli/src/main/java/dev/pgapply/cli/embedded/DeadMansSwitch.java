@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// Ends a process when this JVM ends in whatever way, `kill -9` included: a small shell process reads from a pipe that
-/// only this JVM holds, and acts at its end.
+/// Ends a process when this JVM ends in whatever way, `kill -9` included: a small shell process reads from a
+/// pipe that only this JVM holds, and acts at its end.
 final class DeadMansSwitch implements AutoCloseable {
 
     // The command line is looked at again: the process id may belong to somebody else by then.

@@ -5,8 +5,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
-/// Ports for servers. Below the range from which the system takes the ports of outgoing connections, so that a stopped
-/// server finds its port free again.
+/// Ports for servers. Below the range from which the system takes the ports of outgoing connections, so that a
+/// stopped server finds its port free again.
 final class FreePort {
 
     private static final int FIRST = 15_000;

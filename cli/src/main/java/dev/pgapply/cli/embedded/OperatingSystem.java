@@ -76,7 +76,8 @@ final class OperatingSystem {
         return all;
     }
 
-    /// The command in a session of its own where that is possible, so that a Ctrl-C in the terminal does not reach it.
+    /// The command in a session of its own where that is possible, so that a Ctrl-C in the terminal does not
+    /// reach it.
     static List<String> detached(List<String> command) {
         List<String> all = new ArrayList<>();
         if (Files.isExecutable(Path.of("/usr/bin/setsid")) || Files.isExecutable(Path.of("/bin/setsid"))) {
@@ -158,8 +159,8 @@ final class OperatingSystem {
         }
     }
 
-    /// Kills every process that works in this folder with SIGKILL and returns when none is left. A server's processes
-    /// all work in its data folder, also those whose parent is gone.
+    /// Kills every process that works in this folder with SIGKILL and returns when none is left. A server's
+    /// processes all work in its data folder, also those whose parent is gone.
     ///
     /// @param folder without symbolic links
     static void killAllIn(Path folder) {

@@ -35,8 +35,8 @@ final class PostgresRows implements RowSource {
     enum Floats {
         /// `extra_float_digits = 3`: exact between servers that are both older than 12, or both not.
         TEXT,
-        /// Exact also between old and new for columns of the two float types; inside arrays and composite types only
-        /// 15 (6) digits are compared.
+        /// Exact also between old and new for columns of the two float types; inside arrays and composite types
+        /// only 15 (6) digits are compared.
         BYTES
     }
 

@@ -20,8 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// A real PostgreSQL server of any major version from 10 on, in a temporary folder, on a free port of 127.0.0.1. It
-/// can be crashed and started again on the same data. It ends with this JVM, however that ends, and its data with it.
+/// A real PostgreSQL server of any major version from 10 on, in a temporary folder, on a free port of
+/// 127.0.0.1. It can be crashed and started again on the same data. It ends with this JVM, however that ends,
+/// and its data with it.
 ///
 /// ```java
 /// try (var server = PostgresServer.major(17).setting("wal_keep_size", "64MB").start()) {
@@ -29,8 +30,9 @@ import org.jspecify.annotations.Nullable;
 /// }
 /// ```
 ///
-/// Every server has a system identifier of its own. Databases are UTF8 with locale C; others can be created from
-/// `template0`. The lifecycle methods belong to one thread at a time, everything else may be called by any.
+/// Every server has a system identifier of its own. Databases are UTF8 with locale C; others can be created
+/// from `template0`. The lifecycle methods belong to one thread at a time, everything else may be called by
+/// any.
 public final class PostgresServer implements AutoCloseable {
 
     /// The superuser, created by initdb.
@@ -76,7 +78,8 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /// Where the jars of the servers are: system property `pgapply.servers.dir`, else `servers` beside the running jar.
+    /// Where the jars of the servers are: system property `pgapply.servers.dir`, else `servers` beside the
+    /// running jar.
     public static Path jars() {
         return ServerBinaries.jars();
     }
@@ -120,21 +123,22 @@ public final class PostgresServer implements AutoCloseable {
             return this;
         }
 
-        /// The folder in which the server's own folder is created; the system's temporary one by default. Everybody
-        /// must
-        /// be allowed to pass through it where this runs as root without user namespaces.
+        /// The folder in which the server's own folder is created; the system's temporary one by default.
+        /// Everybody must be allowed to pass through it where this runs as root without user namespaces.
         public Builder parent(Path folder) {
             parent = folder;
             return this;
         }
 
-        /// A setting of `postgresql.conf`, beside or instead of the [default ones](PostgresServer#defaultSettings).
+        /// A setting of `postgresql.conf`, beside or instead of the [default
+        /// ones](PostgresServer#defaultSettings).
         public Builder setting(String name, String value) {
             settings.put(name, value);
             return this;
         }
 
-        /// How clients log in (`scram-sha-256`, `md5`, `password`), and the superuser's password; `trust` by default.
+        /// How clients log in (`scram-sha-256`, `md5`, `password`), and the superuser's password; `trust` by
+        /// default.
         public Builder authentication(String method, String superuserPassword) {
             authentication = method;
             password = superuserPassword;
@@ -202,8 +206,8 @@ public final class PostgresServer implements AutoCloseable {
                 "host replication all 127.0.0.1/32 " + authentication);
     }
 
-    /// Starts the stopped or killed server on its data and its port; returns when it accepts connections, that is,
-    /// after recovery.
+    /// Starts the stopped or killed server on its data and its port; returns when it accepts connections, that
+    /// is, after recovery.
     public void startAgain() {
         if (postmaster.isRunning()) {
             return;

@@ -22,7 +22,8 @@ final class Postmaster {
         this.folder = folder;
     }
 
-    /// Returns when the server accepts connections (true) or has ended, for a reason that its log tells (false).
+    /// Returns when the server accepts connections (true) or has ended, for a reason that its log tells
+    /// (false).
     boolean launch(int port) throws IOException {
         List<String> command = OperatingSystem.unprivileged(List.of(
                 binaries.program("postgres").toString(),

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /// One side of a [TableComparison]: the rows of a database as text.
 ///
-/// A row travels as the UTF-8 bytes of PostgreSQL's row text (`(1,"a b",)`), every column cast to text under fixed
-/// settings: a NULL is nothing, an empty string is `""`, quotes and backslashes inside quotes are doubled.
+/// A row travels as the UTF-8 bytes of PostgreSQL's row text (`(1,"a b",)`), every column cast to text under
+/// fixed settings: a NULL is nothing, an empty string is `""`, quotes and backslashes inside quotes are
+/// doubled.
 public interface RowSource {
 
     /// All user tables: no partitions (their root stands for them), nothing of the schema `pgapply`.

@@ -17,8 +17,9 @@ import org.tukaani.xz.XZInputStream;
 
 /// The programs of one PostgreSQL major version, unpacked from `postgres-<major>.jar`.
 ///
-/// All majors use the same entry name inside their jars, so the jars are plain files in a folder and never on a class
-/// path. They are unpacked once per machine and user, below `java.io.tmpdir`; several processes may do so at once.
+/// All majors use the same entry name inside their jars, so the jars are plain files in a folder and never on a
+/// class path. They are unpacked once per machine and user, below `java.io.tmpdir`; several processes may do so
+/// at once.
 ///
 /// @param folder holds `bin`, `lib` and `share`
 record ServerBinaries(int major, Path folder) {

@@ -9,8 +9,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Compares tables of two databases row by row: as multisets, every column as text under fixed settings (ISO dates,
-/// UTC, hexadecimal bytea, exact floats). Both sides are read once, in the same order, in bounded memory.
+/// Compares tables of two databases row by row: as multisets, every column as text under fixed settings (ISO
+/// dates, UTC, hexadecimal bytea, exact floats). Both sides are read once, in the same order, in bounded
+/// memory.
 ///
 /// What is compared are the columns of the source, by name; further columns of the target do not count.
 public final class TableComparison {
@@ -25,8 +26,8 @@ public final class TableComparison {
         this.target = target;
     }
 
-    /// Compares two PostgreSQL databases. The connections get other session settings, must be in no transaction, and
-    /// stay open.
+    /// Compares two PostgreSQL databases. The connections get other session settings, must be in no
+    /// transaction, and stay open.
     public static TableComparison ofPostgres(Connection source, Connection target) {
         try {
             boolean sameFloats = source.getMetaData().getDatabaseMajorVersion() < 12

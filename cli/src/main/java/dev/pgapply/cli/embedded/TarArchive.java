@@ -11,8 +11,8 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.EnumSet;
 import java.util.Set;
 
-/// Unpacks the plain tar archives that the server binaries come in: files, folders and symbolic links with short names.
-/// Anything else in an archive is an error.
+/// Unpacks the plain tar archives that the server binaries come in: files, folders and symbolic links with
+/// short names. Anything else in an archive is an error.
 final class TarArchive {
 
     private static final int BLOCK = 512;

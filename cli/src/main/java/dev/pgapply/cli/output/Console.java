@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.event.Level;
 
-/// Standard error: whole lines, and below them, on a terminal, one line that is redrawn. Safe for calls from several
-/// threads; what is written is flushed at once.
+/// Standard error: whole lines, and below them, on a terminal, one line that is redrawn. Safe for calls from
+/// several threads; what is written is flushed at once.
 public final class Console {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern(

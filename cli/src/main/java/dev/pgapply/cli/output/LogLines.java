@@ -10,8 +10,8 @@ import ch.qos.logback.core.AppenderBase;
 import org.slf4j.LoggerFactory;
 import org.slf4j.bridge.SLF4JBridgeHandler;
 
-/// Sends everything that is logged to the console, whatever library logs it. Set up in code: a file would cost start-up
-/// time, and there is nothing in it that a user should change.
+/// Sends everything that is logged to the console, whatever library logs it. Set up in code: a file would cost
+/// start-up time, and there is nothing in it that a user should change.
 public final class LogLines extends AppenderBase<ILoggingEvent> {
 
     private final Console console;

@@ -9,6 +9,7 @@ import dev.pgapply.apply.EngineEvent.CopyFinished;
 import dev.pgapply.apply.EngineEvent.CopyProgress;
 import dev.pgapply.apply.EngineEvent.CopyStarted;
 import dev.pgapply.apply.EngineEvent.Retrying;
+import dev.pgapply.apply.EngineEvent.RowSwallowed;
 import dev.pgapply.apply.EngineEvent.SourcePosition;
 import dev.pgapply.apply.EngineEvent.StreamingStarted;
 import dev.pgapply.apply.EngineEvent.TableCopied;
@@ -16,6 +17,7 @@ import dev.pgapply.apply.EngineEvent.TablePlan;
 import dev.pgapply.apply.EngineEvent.Warning;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.cli.text.Quantity;
+import dev.pgapply.decoder.Lsn;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -24,8 +26,8 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.event.Level;
 
-/// Tells a person what the engine does: a line for each change of state, and every few seconds how fast it goes and how
-/// far it is behind; on a terminal that is one redrawn line.
+/// Tells a person what the engine does: a line for each change of state, and every few seconds how fast it goes
+/// and how far it is behind; on a terminal that is one redrawn line.
 ///
 /// Events come from several threads, [#tick] from a timer.
 public final class ProgressLines implements EngineListener {
@@ -74,7 +76,8 @@ public final class ProgressLines implements EngineListener {
                 case Committed it -> stream.committed(it, now);
                 case SourcePosition it -> stream.sourceIsAt(it.lsn(), now);
                 case Confirmed it -> stream.confirmed(it.flushed());
-                case ConflictSkipped it -> conflictSkipped(it);
+                case ConflictSkipped it -> skipped(it.table() + " " + it.type(), it.commitLsn());
+                case RowSwallowed it -> skipped(it.table() + " row swallowed by a trigger or rule", it.commitLsn());
                 case Warning it -> console.log(Level.WARN, it.message());
                 case Retrying it -> retrying(it);
             }
@@ -108,7 +111,8 @@ public final class ProgressLines implements EngineListener {
         }
     }
 
-    /// The table for the end of the run; empty if no server was ever reached. The redrawn line is gone from then on.
+    /// The table for the end of the run; empty if no server was ever reached. The redrawn line is gone from
+    /// then on.
     public String summary() {
         Instant now = clock.instant();
         lock.lock();
@@ -170,12 +174,11 @@ public final class ProgressLines implements EngineListener {
         console.log(Level.INFO, "streaming from " + event.from());
     }
 
-    private void conflictSkipped(ConflictSkipped event) {
-        String what = event.table() + " " + event.conflictType();
+    private void skipped(String what, Lsn commitLsn) {
         if (conflicts.merge(what, 1L, Long::sum) == 1) {
             console.log(
                     Level.WARN,
-                    "conflict skipped: " + what + " in the transaction at " + event.commitLsn()
+                    "conflict skipped: " + what + " in the transaction at " + commitLsn
                             + "; further ones of this kind are counted only");
         }
     }

@@ -26,11 +26,11 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
-/// A YAML file of settings: every value as text with its line, keys checked, `${NAME}` replaced from the environment.
+/// A YAML file of settings: every value as text with its line, keys checked, `${NAME}` replaced from the
+/// environment.
 ///
-/// Only the structure is taken from YAML: a value is what is written, so that `on`, `64MB` and `0/16B3748` mean the
-/// same
-/// here as in a flag.
+/// Only the structure is taken from YAML: a value is what is written, so that `on`, `64MB` and `0/16B3748` mean
+/// the same here as in a flag.
 final class ConfigFile {
 
     private static final Pattern REFERENCE = Pattern.compile("\\$\\$\\{|\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");

@@ -8,7 +8,8 @@ import java.util.function.Function;
 /// One thing that can be set, in all its spellings: `--slot-wait`, `PGAPPLY_SLOT_WAIT`, `slot_wait:`.
 ///
 /// @param flag the long flag, with its dashes
-/// @param key where it stands in the file, nested keys with a dot; the flag's own name is always understood as well
+/// @param key where it stands in the file, nested keys with a dot; the flag's own name is always understood as
+///     well
 /// @param variable the environment variable; empty where there is none
 /// @param label what `--help` shows for the value, with the closed sets written out
 /// @param description one line for `--help` and the reference

@@ -12,7 +12,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// All settings of one run, wherever they come from: flags beat the environment, the environment beats the file.
+/// All settings of one run, wherever they come from: flags beat the environment, the environment beats the
+/// file.
 public final class Settings {
 
     private static final String PREFIX = "PGAPPLY_";

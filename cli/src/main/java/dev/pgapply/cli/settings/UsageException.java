@@ -1,6 +1,7 @@
 package dev.pgapply.cli.settings;
 
-/// A mistake in flags, environment or file: nothing was connected to or changed yet. Neither text holds a secret.
+/// A mistake in flags, environment or file: nothing was connected to or changed yet. Neither text holds a
+/// secret.
 public final class UsageException extends RuntimeException {
 
     private final String hint;

@@ -9,7 +9,8 @@ public final class Nearest {
 
     private Nearest() {}
 
-    /// The known word with the fewest edits between it and the given one; among equals the first of the alphabet.
+    /// The known word with the fewest edits between it and the given one; among equals the first of the
+    /// alphabet.
     ///
     /// Case and the difference between `-` and `_` do not count.
     ///

@@ -33,7 +33,8 @@ public final class Quantity {
 
     private Quantity() {}
 
-    /// `64MB`, `1.5GB`; the units are `B`, `kB`, `MB`, `GB` and `TB` with a factor of 1024, a bare number means bytes.
+    /// `64MB`, `1.5GB`; the units are `B`, `kB`, `MB`, `GB` and `TB` with a factor of 1024, a bare number means
+    /// bytes.
     ///
     /// @throws IllegalArgumentException if the text is anything else; the message says what is expected
     public static long parseBytes(String text) {
@@ -47,7 +48,8 @@ public final class Quantity {
         throw new IllegalArgumentException("expected a size such as 64MB (units B, kB, MB, GB, TB)");
     }
 
-    /// `30s`, `10min`, `2h`; the units are `us`, `ms`, `s`, `min`, `h` and `d`, only zero may stand without one.
+    /// `30s`, `10min`, `2h`; the units are `us`, `ms`, `s`, `min`, `h` and `d`, only zero may stand without
+    /// one.
     ///
     /// @throws IllegalArgumentException if the text is anything else; the message says what is expected
     public static Duration parseDuration(String text) {

@@ -19,6 +19,7 @@ import dev.pgapply.apply.EngineEvent.TableCopied;
 import dev.pgapply.apply.EngineEvent.TablePlan;
 import dev.pgapply.apply.EngineEvent.Warning;
 import dev.pgapply.apply.ErrorCode;
+import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import java.io.PrintWriter;
@@ -131,9 +132,9 @@ class ProgressLinesTest {
         lines.onEvent(new Connected(180_006, 180_006));
         lines.onEvent(new Warning("public.log is not followed"));
         for (int i = 0; i < 1_500; i++) {
-            lines.onEvent(new ConflictSkipped(ORDERS, "update_missing", new Lsn(0x2000)));
+            lines.onEvent(new ConflictSkipped(ORDERS, ConflictType.UPDATE_MISSING, new Lsn(0x2000)));
         }
-        lines.onEvent(new ConflictSkipped(ORDERS, "delete_missing", new Lsn(0x2000)));
+        lines.onEvent(new ConflictSkipped(ORDERS, ConflictType.DELETE_MISSING, new Lsn(0x2000)));
         assertEquals(4, written.toString().lines().count(), written.toString());
         assertTrue(lines.summary().contains("public.orders update_missing   1,500"), lines.summary());
     }

@@ -7,11 +7,12 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// The streamed transactions whose end is not known yet. Blocks of several alternate; at most one block is open.
+/// The streamed transactions whose end is not known yet. Blocks of several alternate; at most one block is
+/// open.
 final class OpenStreams implements AutoCloseable {
 
-    /// Less than this of a transaction is not written out, whatever the limit: the memory that is used beyond the
-    /// limit is this times the number of open transactions.
+    /// Less than this of a transaction is not written out, whatever the limit: the memory that is used beyond
+    /// the limit is this times the number of open transactions.
     private static final long SMALLEST_WRITE_BYTES = 4 * 1024;
 
     private final SpoolDirectory directory;

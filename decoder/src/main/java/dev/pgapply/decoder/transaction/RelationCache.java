@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The relations that the source has described on this connection, outside of streamed transactions and in those
-/// that have committed.
+/// The relations that the source has described on this connection, outside of streamed transactions and in
+/// those that have committed.
 ///
 /// Descriptions are numbered as they arrive. A streamed transaction's become known here when it commits, and by
 /// then another transaction may have brought a newer one, which the source then takes for the one in force.

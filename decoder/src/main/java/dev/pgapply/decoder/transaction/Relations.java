@@ -5,9 +5,9 @@ import dev.pgapply.decoder.Relation;
 /// The relations that a transaction's changes refer to.
 sealed interface Relations permits RelationCache, StreamedRelations {
 
-    /// Takes a description. One that says what is known already keeps the old instance, because the source repeats
-    /// itself after every invalidation (an ANALYZE is enough) and a new instance means a new version to whoever
-    /// compares.
+    /// Takes a description. One that says what is known already keeps the old instance, because the source
+    /// repeats itself after every invalidation (an ANALYZE is enough) and a new instance means a new version to
+    /// whoever compares.
     void put(Relation relation);
 
     /// The description in force.

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 /// position counts bytes over both.
 final class Spool {
 
-    /// A record of this size is written to the file directly if there is no room for it in memory: a copy more of
-    /// a very large value could be one too many.
+    /// A record of this size is written to the file directly if there is no room for it in memory: a copy more
+    /// of a very large value could be one too many.
     private static final int LARGE_RECORD_BYTES = 1024 * 1024;
 
     private final int xid;

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /// One owner's files in a directory that others may use too.
 ///
-/// Every owner has a locked file `pgapply-ID.lock`, and spool files `pgapply-ID-XID.spool`. The lock ends with its
-/// process, however that ends, so a lock file that can be locked was left by a dead owner: it and what belongs to
-/// it is removed when the next one comes.
+/// Every owner has a locked file `pgapply-ID.lock`, and spool files `pgapply-ID-XID.spool`. The lock ends with
+/// its process, however that ends, so a lock file that can be locked was left by a dead owner: it and what
+/// belongs to it is removed when the next one comes.
 final class SpoolDirectory implements AutoCloseable {
 
     private static final String PREFIX = "pgapply-";

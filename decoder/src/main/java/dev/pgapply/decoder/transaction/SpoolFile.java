@@ -14,9 +14,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Locale;
 
-/// The part of a transaction that is in a file. The file exists from the first write on and is open only while it
-/// is used, so the number of transactions is not limited by that of open files. Nothing is forced to the disk:
-/// what a crash destroys is sent again.
+/// The part of a transaction that is in a file. The file exists from the first write on and is open only while
+/// it is used, so the number of transactions is not limited by that of open files. Nothing is forced to the
+/// disk: what a crash destroys is sent again.
 final class SpoolFile {
 
     private static final int BLOCK_BYTES = 64 * 1024;
@@ -148,8 +148,8 @@ final class SpoolFile {
         return parent == null ? path : parent;
     }
 
-    /// Reads ahead in blocks. A block is never filled a second time, because messages that were handed out share
-    /// it.
+    /// Reads ahead in blocks. A block is never filled a second time, because messages that were handed out
+    /// share it.
     private final class BlockReader {
 
         private final InputStream in;
@@ -172,8 +172,8 @@ final class SpoolFile {
             return value;
         }
 
-        /// Makes so many bytes available in one piece. The size may come from a damaged record, so it is compared
-        /// with what is left before anything is allocated.
+        /// Makes so many bytes available in one piece. The size may come from a damaged record, so it is
+        /// compared with what is left before anything is allocated.
         void need(int bytes) throws IOException {
             int left = block.length - at;
             if (bytes <= left) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /// The relations described inside one streamed transaction, which are for it alone until it has committed. The
 /// source describes every relation anew in each such transaction, and again after each abort in it.
 ///
-/// While the transaction arrives only the order of the descriptions is noted; their contents are read at replay,
-/// since an abort may have removed some.
+/// While the transaction arrives only the order of the descriptions is noted; their contents are read at
+/// replay, since an abort may have removed some.
 final class StreamedRelations implements Relations {
 
     private final RelationCache committed;
@@ -26,8 +26,8 @@ final class StreamedRelations implements Relations {
         arrivals.put(oid, committed.nextArrival());
     }
 
-    /// Something of the transaction was rolled back, perhaps descriptions too. The source takes nothing of what it
-    /// described so far for known, neither here nor after the commit.
+    /// Something of the transaction was rolled back, perhaps descriptions too. The source takes nothing of what
+    /// it described so far for known, neither here nor after the commit.
     void aborted() {
         arrivals.clear();
     }

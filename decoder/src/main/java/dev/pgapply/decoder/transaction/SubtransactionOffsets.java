@@ -5,7 +5,8 @@ import java.util.Arrays;
 /// Where the first change of each subtransaction is, in the order of these places.
 ///
 /// Subtransactions nest, so what comes after the first change of one that is rolled back was done inside it, or
-/// inside what is rolled back with it: cutting there forgets all of them, in whatever order their aborts arrive.
+/// inside what is rolled back with it: cutting there forgets all of them, in whatever order their aborts
+/// arrive.
 ///
 /// There may be millions (one for each exception block that a loop enters), so finding one takes constant time,
 /// and all of them some 20 to 30 bytes each.
@@ -18,8 +19,8 @@ final class SubtransactionOffsets {
     private int[] xids = new int[SMALLEST_CAPACITY];
     private long[] offsets = new long[SMALLEST_CAPACITY];
     private int count;
-    /// Open addressing: an index plus one, or 0. An index that was cut stays until the table is made anew, and is
-    /// known by lying beyond the count or belonging to another id by then.
+    /// Open addressing: an index plus one, or 0. An index that was cut stays until the table is made anew, and
+    /// is known by lying beyond the count or belonging to another id by then.
     private int[] table = new int[4 * SMALLEST_CAPACITY];
 
     private int tableUsed;

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 
 /// Puts messages together to the stream of [TransactionEvent]s.
 ///
-/// A transaction that comes after its commit flows through while it is received, so its size does not matter. Its
-/// [TransactionEvent.Begin] is held back until the message after it, which may name the origin.
+/// A transaction that comes after its commit flows through while it is received, so its size does not matter.
+/// Its [TransactionEvent.Begin] is held back until the message after it, which may name the origin.
 ///
-/// A streamed transaction is spooled until its commit or prepare, and what was rolled back of it is removed; then
-/// it flows like any other. Nothing that is spooled may be confirmed to the source.
+/// A streamed transaction is spooled until its commit or prepare, and what was rolled back of it is removed;
+/// then it flows like any other. Nothing that is spooled may be confirmed to the source.
 ///
 /// One per connection, used by one thread. After an exception, its own or that of the consumer, it can only be
 /// closed, and a transaction of which no end was handed out has to be discarded.

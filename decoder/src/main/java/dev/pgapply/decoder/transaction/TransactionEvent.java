@@ -7,9 +7,9 @@ import java.util.Optional;
 
 /// One step of the stream of committed transactions, in commit order.
 ///
-/// A transaction is `Begin · (Change | Message)* · Commit`, a prepared one `Begin · (Change | Message)* · Prepare`
-/// and, perhaps hours and connections later, [CommitPrepared] or [RollbackPrepared]. Transactions never
-/// interleave. A [Message] that is not transactional stands between them.
+/// A transaction is `Begin · (Change | Message)* · Commit`, a prepared one `Begin · (Change | Message)* ·
+/// Prepare` and, perhaps hours and connections later, [CommitPrepared] or [RollbackPrepared]. Transactions
+/// never interleave. A [Message] that is not transactional stands between them.
 ///
 /// Events are immutable. Transaction ids are unsigned.
 public sealed interface TransactionEvent
@@ -21,15 +21,14 @@ public sealed interface TransactionEvent
                 TransactionEvent.Message,
                 Change {
 
-    /// About how much heap the event keeps reachable, relations not counted since changes share them. For a queue
-    /// that is
-    /// bounded in bytes.
+    /// About how much heap the event keeps reachable, relations not counted since changes share them. For a
+    /// queue that is bounded in bytes.
     long retainedBytes();
 
     /// A transaction begins.
     ///
-    /// @param finalLsn where the commit record begins (of a prepared transaction the prepare record): the position
-    ///     that decides whether the transaction is new to a table
+    /// @param finalLsn where the commit record begins (of a prepared transaction the prepare record): the
+    ///     position that decides whether the transaction is new to a table
     /// @param origin the replication origin that the source has applied it from
     /// @param gid present if the transaction is only prepared, and then possibly the empty text
     record Begin(int xid, Lsn finalLsn, Instant commitTime, Optional<String> origin, Optional<String> gid)
@@ -66,7 +65,8 @@ public sealed interface TransactionEvent
         }
     }
 
-    /// The transaction may be one that this stream has never carried, if it was prepared before the slot existed.
+    /// The transaction may be one that this stream has never carried, if it was prepared before the slot
+    /// existed.
     record CommitPrepared(int xid, String gid, Lsn commitLsn, Lsn endLsn, Instant commitTime)
             implements TransactionEvent {
 

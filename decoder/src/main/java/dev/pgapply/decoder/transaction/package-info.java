@@ -1,4 +1,5 @@
-/// From messages to one stream of committed changes: whatever way the source sent a transaction can no longer be seen.
+/// From messages to one stream of committed changes: whatever way the source sent a transaction can no longer
+/// be seen.
 ///
 /// ```
 /// B … C, b … P      ─────────────────────────────────────▶  Begin · changes · Commit or Prepare

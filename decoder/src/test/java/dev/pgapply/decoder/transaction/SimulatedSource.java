@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 /// A source with streaming: open transactions with nested savepoints, of which it sends blocks in between, and
 /// what a subscriber must make of that. It keeps the source's own books of which descriptions were sent.
 ///
-/// Every value is `table vVERSION #NUMBER`, where the version is that of the table's description in force when the
-/// row was decoded.
+/// Every value is `table vVERSION #NUMBER`, where the version is that of the table's description in force when
+/// the row was decoded.
 final class SimulatedSource {
 
     private static final int TABLES = 3;

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// The settings every session of ours runs with, whatever was set for the role, the database or the server: those
-/// that change how values look as text, and those that would end a long copy or forbid a write. Each holds in the
-/// spelling in which the server shows it.
+/// The settings every session of ours runs with, whatever was set for the role, the database or the server:
+/// those that change how values look as text, and those that would end a long copy or forbid a write. Each
+/// holds in the spelling in which the server shows it.
 final class PinnedSettings {
 
     private PinnedSettings() {}

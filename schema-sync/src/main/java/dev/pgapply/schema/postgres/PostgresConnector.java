@@ -23,8 +23,8 @@ import org.postgresql.PGProperty;
 
 /// Opens connections to one endpoint, each with pinned and verified settings (see [SessionProfile]).
 ///
-/// Safe for calls from several threads. The password is asked for at each connect; it appears in no URL and in no
-/// message. The driver itself logs nothing.
+/// Safe for calls from several threads. The password is asked for at each connect; it appears in no URL and in
+/// no message. The driver itself logs nothing.
 public final class PostgresConnector {
 
     /// The oldest server that has logical replication built in.
@@ -150,6 +150,10 @@ public final class PostgresConnector {
         @Nullable String connectionCheck = further.remove(CONNECTION_CHECK);
 
         Map<String, String> all = new LinkedHashMap<>(pinned);
+        if (major >= 12) {
+            // Shown as the system's own value where there is one.
+            all.put("tcp_user_timeout", "0");
+        }
         if (profile.replicaRole()) {
             pinned.put(REPLICA_ROLE, "replica");
             all.put(REPLICA_ROLE, "replica");
@@ -166,7 +170,8 @@ public final class PostgresConnector {
                     "settings do not hold in a session at " + endpoint + ": " + String.join(", ", differing),
                     "Something between the client and the server changes the session's settings.");
         }
-        return PostgresSession.of(connection);
+        // What the server reported while connecting costs no round trip; pre-releases have no minor version.
+        return new PostgresSession(connection, major * 10_000 + server.getDatabaseMinorVersion(), databaseEncoding);
     }
 
     private void set(Connection connection, Map<String, String> settings, int major) throws SQLException {

@@ -10,10 +10,10 @@ import java.util.function.Supplier;
 /// @param hosts tried in this order; a host that begins with `/` is the folder of a Unix socket
 /// @param database the database's name, unquoted
 /// @param user the role to log in as
-/// @param password asked anew for each connection, so that a rotated secret is picked up; empty where none is needed.
-///     It may do a little file reading, and is called on the connecting thread
-/// @param parameters further pgjdbc connection properties (`sslmode`, `sslrootcert`, `connectTimeout`, `options`, …),
-///     never a password
+/// @param password asked anew for each connection, so that a rotated secret is picked up; empty where none is
+///     needed. It may do a little file reading, and is called on the connecting thread
+/// @param parameters further pgjdbc connection properties (`sslmode`, `sslrootcert`, `connectTimeout`,
+///     `options`, …), never a password
 public record PostgresEndpoint(
         List<Host> hosts,
         String database,

@@ -33,6 +33,15 @@ public record PostgresSession(Connection connection, int serverVersion, String d
         }
     }
 
+    /// Breaks the connection, from any thread: whoever waits in it fails.
+    public void abort() {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            // It is gone already, which is all that was wanted.
+        }
+    }
+
     /// Closes the connection; closing it twice is allowed.
     @Override
     public void close() {

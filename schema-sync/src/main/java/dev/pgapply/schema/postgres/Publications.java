@@ -63,12 +63,15 @@ public final class Publications {
         }
     }
 
-    /// The tables that these publications together offer, sorted by name, each once. Tables of the control schema
-    /// are left out: a database that is a target itself would otherwise send its own progress along.
+    /// The tables that these publications together offer, sorted by name, each once. Tables of the control
+    /// schema are left out: a database that is a target itself would otherwise send its own progress along.
     ///
     /// Where one publication publishes through the root and another one a partition below it, the topmost
-    /// published table counts, as in the server. Filters are joined with OR, and one publication without a filter
-    /// lifts it.
+    /// published table counts, as in the server. Filters are joined with OR, and one publication without a
+    /// filter lifts it.
+    ///
+    /// Waits while somebody holds one of the tables exclusively, as the server's own subscriber does; a
+    /// `lock_timeout` of the session limits that.
     ///
     /// @throws PublicationUnusable if a publication does not exist, or if two of them list different columns of
     /// one table

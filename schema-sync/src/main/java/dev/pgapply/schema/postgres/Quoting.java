@@ -24,8 +24,8 @@ public final class Quoting {
         return names.stream().map(Quoting::identifier).collect(Collectors.joining(", "));
     }
 
-    /// A string constant that means the same whatever `standard_conforming_strings` is, for commands that take no
-    /// parameters (replication commands, DDL).
+    /// A string constant that means the same whatever `standard_conforming_strings` is, for commands that take
+    /// no parameters (replication commands, DDL).
     public static String literal(String value) {
         String quoted = withoutNul(value).replace("'", "''");
         return value.indexOf('\\') < 0 ? "'" + quoted + "'" : "E'" + quoted.replace("\\", "\\\\") + "'";

@@ -58,9 +58,9 @@ public record SessionProfile(
         return new SessionProfile(purpose, replication, false, unconverted, settings, driverProperties);
     }
 
-    /// The same without any conversion of characters between database and client, for data sessions on both sides
-    /// as soon as one of the two databases has the encoding `SQL_ASCII`: nobody knows what its bytes mean, so
-    /// they pass as they are. Control sessions stay in UTF-8.
+    /// The same without any conversion of characters between database and client, for data sessions on both
+    /// sides as soon as one of the two databases has the encoding `SQL_ASCII`: nobody knows what its bytes
+    /// mean, so they pass as they are. Control sessions stay in UTF-8.
     ///
     /// In a `SQL_ASCII` database the client's encoding is `LATIN1` then: the server checks and changes nothing,
     /// and each byte is one `char` of a Java string and back. Elsewhere it is the database's own encoding.

@@ -13,7 +13,8 @@ import java.util.OptionalInt;
 /// @param restartLsn from where on the source keeps its log
 /// @param confirmedFlushLsn absent while the slot is being created, and for a physical slot
 /// @param walStatus `reserved`, `extended`, `unreserved` or `lost` (13 and newer)
-/// @param invalidationReason why it can never be used again (16: `conflicting`; 17 and newer: the server's word)
+/// @param invalidationReason why it can never be used again (16: `conflicting`; 17 and newer: the server's
+///     word)
 /// @param twoPhase it delivers transactions at PREPARE (14 and newer)
 /// @param failover it is kept on standbys (17 and newer)
 public record SlotFacts(

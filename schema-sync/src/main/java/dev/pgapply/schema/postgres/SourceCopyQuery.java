@@ -24,8 +24,8 @@ public final class SourceCopyQuery {
 
     /// `COPY … TO STDOUT` with the columns in the order of [PublishedTable#columns()].
     ///
-    /// The plain form reads one table without its inheritance children, and is the cheapest. A partition root, a
-    /// row filter, published generated columns, and a table without any column need a query; there ONLY keeps
+    /// The plain form reads one table without its inheritance children, and is the cheapest. A partition root,
+    /// a row filter, published generated columns, and a table without any column need a query; there ONLY keeps
     /// children out.
     public static String copyOut(PublishedTable table, Format format) {
         boolean plain = table.kind() == TableSchema.Kind.TABLE

@@ -44,7 +44,9 @@ public final class TableStates {
             query.setString(1, subscription);
             try (ResultSet row = query.executeQuery()) {
                 while (row.next()) {
-                    states.put(new TableName(row.getString(1), row.getString(2)), state(row.getString(3), row.getString(4)));
+                    states.put(
+                            new TableName(row.getString(1), row.getString(2)),
+                            state(row.getString(3), row.getString(4)));
                 }
             }
         }
@@ -53,8 +55,8 @@ public final class TableStates {
 
     /// Locks the table's row, so that nobody else copies the table, and reads it.
     public Optional<TableState> lock(Connection connection, TableName table) throws SQLException {
-        try (PreparedStatement query = connection.prepareStatement(
-                "SELECT state, copy_lsn::text FROM pgapply.table_state"
+        try (PreparedStatement query =
+                connection.prepareStatement("SELECT state, copy_lsn::text FROM pgapply.table_state"
                         + " WHERE subscription = ? AND schema_name = ? AND table_name = ? FOR UPDATE")) {
             name(query, 1, table);
             try (ResultSet row = query.executeQuery()) {

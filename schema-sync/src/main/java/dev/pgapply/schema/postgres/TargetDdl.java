@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/// SQL that makes a PostgreSQL target fit: suggestions for a person, complete enough to be run as they are where
-/// no types of users are involved.
+/// SQL that makes a PostgreSQL target fit: suggestions for a person, complete enough to be run as they are
+/// where no types of users are involved.
 public final class TargetDdl {
 
     private TargetDdl() {}

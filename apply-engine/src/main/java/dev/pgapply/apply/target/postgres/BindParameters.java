@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// The parameter values of one execution, held as places in the caller's arrays until the Bind message is written.
+/// The parameter values of one execution, held as places in the caller's arrays until the Bind message is
+/// written.
 final class BindParameters {
 
     /// The protocol counts parameters in 16 bits.

@@ -12,8 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Keeps deferrable unique constraints enforced: in replica role the server checks them no more, so the values touched
-/// by a target transaction are looked up before it commits.
+/// Keeps deferrable unique constraints enforced: in replica role the server checks them no more, so the values
+/// touched by a target transaction are looked up before it commits.
 final class DeferredUniqueness {
 
     /// Beyond so many values of one constraint the whole table is looked through once.

@@ -3,23 +3,26 @@ package dev.pgapply.apply.target.postgres;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.target.ChangeGroup;
+import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.sql.SQLException;
-import java.util.ArrayList;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One try to write a group: queues its statements in source order, tagged with their events, and compares what the
-/// server counted. The object also remembers how far it came, for whoever has to go on after a failure.
+/// One try to write a group: queues its statements in source order, tagged with their events, and compares what
+/// the server counted. The object also remembers how far it came, for whoever has to go on after a failure.
 final class GroupAttempt {
 
     /// A target transaction whose COMMIT is queued.
     ///
     /// @param statements how many statements of the round come up to and with the COMMIT
-    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied) {}
+    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied, Instant commitTime) {}
 
     private final PostgresTargetSession session;
     private final Pipeline pipeline;
@@ -33,7 +36,10 @@ final class GroupAttempt {
     private long rows;
     private long transactions;
 
-    private final List<QueuedCommit> queued = new ArrayList<>();
+    /// Whether the target transaction in hand has changed anything in the rounds before this one.
+    private boolean changed;
+
+    private final Deque<QueuedCommit> queued = new ArrayDeque<>();
     private int committedEvents;
     private ChangeGroup.Applied committed = ChangeGroup.Applied.NOTHING;
 
@@ -102,7 +108,10 @@ final class GroupAttempt {
         session.queueProgress(commit.endLsn(), commit.commitTime());
         int statements = pipeline.simple("COMMIT") + 1;
         queued.add(new QueuedCommit(
-                statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
+                statements,
+                event + 1,
+                new ChangeGroup.Applied(transactions, rows, commit.endLsn()),
+                commit.commitTime()));
         begun = false;
         transactions = 0;
         rows = 0;
@@ -111,8 +120,32 @@ final class GroupAttempt {
     private void sync() throws SQLException {
         pipeline.sync();
         report();
+        boolean idle = false;
+        int from = 0;
+        for (QueuedCommit commit : queued) {
+            idle = !changed && !hasChanged(from, commit.statements());
+            changed = false;
+            from = commit.statements();
+        }
+        changed |= hasChanged(from, pipeline.executed());
         queued.forEach(this::count);
+        QueuedCommit last = queued.peekLast();
         queued.clear();
+        if (last != null && idle) {
+            // A transaction without a change leaves no commit record, and so no progress.
+            session.commitProgress(last.applied().endLsn(), last.commitTime());
+        }
+    }
+
+    private boolean hasChanged(int from, int to) {
+        for (int i = from; i < to; i++) {
+            long tag = pipeline.tag(i);
+            if (tag != Pipeline.NO_TAG
+                    && (pipeline.affected(i) > 0 || group.events().get((int) tag) instanceof Change.Truncate)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void count(QueuedCommit commit) {
@@ -142,20 +175,21 @@ final class GroupAttempt {
     }
 
     private void missing(int event) {
+        TransactionEvent.Begin begin = beginOf(event);
+        Lsn commitLsn = begin == null ? Lsn.INVALID : begin.finalLsn();
         switch (group.events().get(event)) {
-            case Change.Insert insert -> skipped(insert.relation().name(), "insert_suppressed", event);
-            case Change.Update update -> skipped(update.relation().name(), "update_missing", event);
-            case Change.Delete delete -> skipped(delete.relation().name(), "delete_missing", event);
+            case Change.Insert insert ->
+                listener.onEvent(new EngineEvent.RowSwallowed(insert.relation().name(), commitLsn));
+            case Change.Update update ->
+                listener.onEvent(new EngineEvent.ConflictSkipped(
+                        update.relation().name(), ConflictType.UPDATE_MISSING, commitLsn));
+            case Change.Delete delete ->
+                listener.onEvent(new EngineEvent.ConflictSkipped(
+                        delete.relation().name(), ConflictType.DELETE_MISSING, commitLsn));
             default -> {
                 // TRUNCATE counts nothing.
             }
         }
-    }
-
-    private void skipped(TableName table, String type, int event) {
-        TransactionEvent.Begin begin = beginOf(event);
-        listener.onEvent(
-                new EngineEvent.ConflictSkipped(table, type, begin == null ? Lsn.INVALID : begin.finalLsn()));
     }
 
     private TransactionEvent.@Nullable Begin beginOf(int event) {
@@ -214,10 +248,14 @@ final class GroupAttempt {
             return null;
         }
         return switch (group.events().get(at)) {
-            case Change.Insert insert -> place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
-            case Change.Update update -> place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
-            case Change.Delete delete -> place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
-            case Change.Truncate truncate -> place(begin, truncate.relations().getFirst().name(), List.of());
+            case Change.Insert insert ->
+                place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
+            case Change.Update update ->
+                place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
+            case Change.Delete delete ->
+                place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
+            case Change.Truncate truncate ->
+                place(begin, truncate.relations().getFirst().name(), List.of());
             default -> place(begin, null, List.of());
         };
     }

@@ -16,12 +16,13 @@ import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One live instance per subscription: an advisory lock held by the session that applies. One object per engine: a
-/// remnant of its own earlier session is told from another engine in the same process by having been here before.
+/// One live instance per subscription: an advisory lock held by the session that applies. One object per
+/// engine: a remnant of its own earlier session is told from another engine in the same process by having been
+/// here before.
 ///
-/// A killed instance's server process may still hold it, waiting for a row lock, and would commit later. It is told
-/// from a live instance by the operating-system process that the lock's holder wrote down: on the same host, and gone.
-/// Such a remnant is waited for, then terminated.
+/// A killed instance's server process may still hold it, waiting for a row lock, and would commit later. It is
+/// told from a live instance by the operating-system process that the lock's holder wrote down: on the same
+/// host, and gone. Such a remnant is waited for, then terminated.
 final class InstanceLock {
 
     private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
@@ -130,7 +131,8 @@ final class InstanceLock {
         }
     }
 
-    /// The operating-system process that has the lock. Its start tells it from a later process of the same number.
+    /// The operating-system process that has the lock. Its start tells it from a later process of the same
+    /// number.
     private record Holder(String host, long pid, Instant started) {
 
         static Holder self() {

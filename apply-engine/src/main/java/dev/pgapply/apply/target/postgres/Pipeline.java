@@ -19,27 +19,29 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/// Speaks the extended query protocol on a connection that the driver has opened: many statements, and COPY among them,
-/// in one round trip, with values handed over as the bytes that came in.
+/// Speaks the extended query protocol on a connection that the driver has opened: many statements, and COPY
+/// among them, in one round trip, with values handed over as the bytes that came in.
 ///
-/// Statements are queued between two calls of [#sync()]; that is a *round*. They run in order; when one fails, the
-/// server skips the rest of the round. A round without BEGIN is one implicit transaction. After `sync` the row counts
-/// of the round can be asked for until the next statement is queued.
+/// Statements are queued between two calls of [#sync()]; that is a *round*. They run in order; when one fails,
+/// the server skips the rest of the round. A round without BEGIN is one implicit transaction. After `sync` the
+/// row counts of the round can be asked for until the next statement is queued.
 ///
-/// **With the driver.** Between rounds the driver's connection may be used for ordinary statements, in autocommit mode
-/// and without LISTEN: both sides read exactly up to ReadyForQuery, so the stream is whole for whoever comes next.
-/// `DISCARD ALL` and `DEALLOCATE ALL` would take the prepared statements away and are not allowed.
+/// **With the driver.** Between rounds the driver's connection may be used for ordinary statements, in
+/// autocommit mode and without LISTEN: both sides read exactly up to ReadyForQuery, so the stream is whole for
+/// whoever comes next. `DISCARD ALL` and `DEALLOCATE ALL` would take the prepared statements away and are not
+/// allowed.
 ///
-/// **No deadlock.** A round of a few kilobytes fits into the socket's buffers whatever the server does, and its replies
-/// are read afterwards by the caller's thread. In a longer one a thread made for the round reads while this one writes,
-/// so that a server that talks much (a trigger that raises a notice for each row) is never waited for by a writer that
-/// it waits for. Notices, notifications and parameter changes are skipped, not kept.
+/// **No deadlock.** A round of a few kilobytes fits into the socket's buffers whatever the server does, and its
+/// replies are read afterwards by the caller's thread. In a longer one a thread made for the round reads while
+/// this one writes, so that a server that talks much (a trigger that raises a notice for each row) is never
+/// waited for by a writer that it waits for. Notices, notifications and parameter changes are skipped, not
+/// kept.
 ///
-/// **Threads.** One thread at a time; only [#close()] may come from another. There is no timeout: whoever watches a
-/// wait ends it by `close`, or through the server by the driver's cancel request.
+/// **Threads.** One thread at a time; only [#close()] may come from another. There is no timeout: whoever
+/// watches a wait ends it by `close`, or through the server by the driver's cancel request.
 ///
-/// **Errors.** [PipelineException] from [#sync()] names the failed statement, and the pipeline goes on; one that says
-/// the connection is lost may come from any call and is final. Wrong use is an IllegalStateException.
+/// **Errors.** [PipelineException] from [#sync()] names the failed statement, and the pipeline goes on; one
+/// that says the connection is lost may come from any call and is final. Wrong use is an IllegalStateException.
 ///
 /// Source: PostgreSQL documentation, "Frontend/Backend Protocol", Extended Query and Pipelining.
 final class Pipeline implements AutoCloseable {
@@ -126,8 +128,8 @@ final class Pipeline implements AutoCloseable {
         }
     }
 
-    /// Begins the next execution; exactly `parameterCount` parameters and then `execute` or `query` must follow. The
-    /// arrays handed over must not change until then.
+    /// Begins the next execution; exactly `parameterCount` parameters and then `execute` or `query` must
+    /// follow. The arrays handed over must not change until then.
     ///
     /// @throws IllegalArgumentException for more than [BindParameters#MAX_PARAMETERS]
     void bind(PreparedSql statement, int parameterCount) {
@@ -175,16 +177,15 @@ final class Pipeline implements AutoCloseable {
         return queue(tag, true, format);
     }
 
-    /// Queues a constant statement without parameters (BEGIN, SAVEPOINT s …). Its text is the key under which it stays
-    /// prepared, so it should be one of few.
+    /// Queues a constant statement without parameters (BEGIN, SAVEPOINT s …). Its text is the key under which
+    /// it stays prepared, so it should be one of few.
     int simple(String sql) throws SQLException {
         bind(known(sql), 0);
         return execute(NO_TAG);
     }
 
-    /// Begins a `COPY … FROM STDIN`; [#copyData] and [#copyDone] must follow. If the server refuses the COPY, it
-    /// ignores
-    /// the data like the rest of the round.
+    /// Begins a `COPY … FROM STDIN`; [#copyData] and [#copyDone] must follow. If the server refuses the COPY,
+    /// it ignores the data like the rest of the round.
     void copyIn(PreparedSql copy) throws SQLException {
         bind(copy, 0);
         queueBound(false, TEXT);
@@ -241,8 +242,8 @@ final class Pipeline implements AutoCloseable {
         }
     }
 
-    /// Gives the round up: drops what has not been sent, and waits for what has. A transaction that was begun stays
-    /// open; see [#transactionStatus].
+    /// Gives the round up: drops what has not been sent, and waits for what has. A transaction that was begun
+    /// stays open; see [#transactionStatus].
     void reset() throws SQLException {
         if (state == State.LOST) {
             throw lost(null);
@@ -269,6 +270,12 @@ final class Pipeline implements AutoCloseable {
         finishRound();
     }
 
+    /// Whether the server has refused a statement of this round, as far as its replies have been read: what is
+    /// queued now is not going to run.
+    boolean hasFailed() {
+        return replies.failed();
+    }
+
     /// How many statements the last round had.
     int executed() {
         return executed;
@@ -287,7 +294,8 @@ final class Pipeline implements AutoCloseable {
         return tags[Objects.checkIndex(index, executed)];
     }
 
-    /// @throws IllegalStateException if the statement was not a `query`, or returned more than [QueryRows#MAX_ROWS]
+    /// @throws IllegalStateException if the statement was not a `query`, or returned more than
+    /// [QueryRows#MAX_ROWS]
     QueryRows rows(int index) {
         requireResult(index);
         QueryRows rows = replies.rows(index);
@@ -302,8 +310,8 @@ final class Pipeline implements AutoCloseable {
         return replies.transactionStatus();
     }
 
-    /// Ends the connection at once, from any thread: whoever waits in a call gets an exception. Twice is as good as
-    /// once. An orderly end is the driver's `Connection.close()`, which needs nothing from here.
+    /// Ends the connection at once, from any thread: whoever waits in a call gets an exception. Twice is as
+    /// good as once. An orderly end is the driver's `Connection.close()`, which needs nothing from here.
     @Override
     public void close() {
         closed = true;

@@ -8,8 +8,8 @@ import org.postgresql.util.ServerErrorMessage;
 /// A statement of a pipeline failed, or the connection under it is gone.
 ///
 /// [#getMessage] is the server's primary message alone: details and context, which hold cell values, are in
-/// [#getServerErrorMessage]. A lost connection has SQLState 08006, and the server's last words, if it said any, as its
-/// cause.
+/// [#getServerErrorMessage]. A lost connection has SQLState 08006, and the server's last words, if it said any,
+/// as its cause.
 final class PipelineException extends PSQLException {
 
     private final int index;
@@ -36,8 +36,8 @@ final class PipelineException extends PSQLException {
                 "the connection to the target is lost: " + why, PSQLState.CONNECTION_FAILURE, cause);
     }
 
-    /// Which statement of the round failed, counted from 0; the number of statements if it was the implicit commit at
-    /// the round's end; -1 if the connection is lost.
+    /// Which statement of the round failed, counted from 0; the number of statements if it was the implicit
+    /// commit at the round's end; -1 if the connection is lost.
     int index() {
         return index;
     }

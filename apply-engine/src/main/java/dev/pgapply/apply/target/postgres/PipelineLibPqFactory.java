@@ -7,8 +7,8 @@ import java.util.Properties;
 import org.postgresql.PGProperty;
 import org.postgresql.ssl.LibPQFactory;
 
-/// The driver's own TLS, whose sockets are shown to [PipelineSockets]. A subclass, since the driver asks just this type
-/// for the errors of client keys. Public because the driver makes it by name.
+/// The driver's own TLS, whose sockets are shown to [PipelineSockets]. A subclass, since the driver asks just
+/// this type for the errors of client keys. Public because the driver makes it by name.
 public final class PipelineLibPqFactory extends LibPQFactory {
 
     private final PipelineSockets sockets;

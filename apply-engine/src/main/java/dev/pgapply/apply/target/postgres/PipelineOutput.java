@@ -3,9 +3,11 @@ package dev.pgapply.apply.target.postgres;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/// The messages of a round on their way out: collected in one buffer, written when it is full or the round ends.
+/// The messages of a round on their way out: collected in one buffer, written when it is full or the round
+/// ends.
 ///
-/// A value that is larger than the buffer goes from the caller's array to the socket without a copy. Not thread-safe.
+/// A value that is larger than the buffer goes from the caller's array to the socket without a copy. Not
+/// thread-safe.
 final class PipelineOutput {
 
     /// What the JDK's socket takes in one system call.
@@ -19,8 +21,8 @@ final class PipelineOutput {
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private int position;
 
-    /// The lowest position in the buffer that lies between two messages; none while the only message in it began
-    /// before.
+    /// The lowest position in the buffer that lies between two messages; none while the only message in it
+    /// began before.
     private int boundary;
 
     private boolean inMessage;
@@ -123,7 +125,8 @@ final class PipelineOutput {
         stream.flush();
     }
 
-    /// Drops all whole messages that are not written yet; the rest of a message whose beginning is written stays.
+    /// Drops all whole messages that are not written yet; the rest of a message whose beginning is written
+    /// stays.
     void discard() {
         openCopyData = NONE;
         if (boundary != NONE) {

@@ -11,10 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.ServerErrorMessage;
 
-/// Reads what the server answers to one round, and keeps of it the row counts, the first error and the rows asked for.
+/// Reads what the server answers to one round, and keeps of it the row counts, the first error and the rows
+/// asked for.
 ///
-/// One thread reads a round: the pipeline's own, or one made for the round. The pipeline looks at the results only
-/// after that thread has ended; only [#failed] and [#collect] are for the time in between.
+/// One thread reads a round: the pipeline's own, or one made for the round. The pipeline looks at the results
+/// only after that thread has ended; only [#failed] and [#collect] are for the time in between.
 ///
 /// Source: PostgreSQL documentation, "Message Formats".
 final class PipelineReplies {
@@ -105,8 +106,8 @@ final class PipelineReplies {
         return transactionStatus;
     }
 
-    /// Reads to the round's ReadyForQuery, and beyond it whatever arrived together with it: the driver reads next, and
-    /// must find the stream between two messages.
+    /// Reads to the round's ReadyForQuery, and beyond it whatever arrived together with it: the driver reads
+    /// next, and must find the stream between two messages.
     ///
     /// @throws EOFException if the server has ended the connection
     /// @throws IOException if the connection is lost, or what comes is not the protocol
@@ -269,14 +270,18 @@ final class PipelineReplies {
         return readByte() << 24 | readByte() << 16 | readByte() << 8 | readByte();
     }
 
+    /// The array grows with what arrives, not with what is announced.
     private byte[] readBytes(int length) throws IOException {
-        byte[] bytes = new byte[length];
+        byte[] bytes = new byte[Math.min(length, buffer.length)];
         int done = 0;
         while (done < length) {
             if (position == limit) {
                 fill();
             }
-            int part = Math.min(length - done, limit - position);
+            if (done == bytes.length) {
+                bytes = Arrays.copyOf(bytes, (int) Math.min(length, done * 2L));
+            }
+            int part = Math.min(bytes.length - done, limit - position);
             System.arraycopy(buffer, position, bytes, done, part);
             position += part;
             done += part;

@@ -8,8 +8,8 @@ import javax.net.SocketFactory;
 import org.postgresql.PGProperty;
 import org.postgresql.util.ObjectFactory;
 
-/// Opens the target's sockets as the endpoint asks and shows them to [PipelineSockets]. Public because the driver makes
-/// it by name.
+/// Opens the target's sockets as the endpoint asks and shows them to [PipelineSockets]. Public because the
+/// driver makes it by name.
 public final class PipelineSocketFactory extends SocketFactory {
 
     private final PipelineSockets sockets;

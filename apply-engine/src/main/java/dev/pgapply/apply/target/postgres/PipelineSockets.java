@@ -17,11 +17,12 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGProperty;
 
-/// Lets the driver open one connection and keeps hold of its socket, so that a [Pipeline] can speak on it afterwards.
+/// Lets the driver open one connection and keeps hold of its socket, so that a [Pipeline] can speak on it
+/// afterwards.
 ///
-/// The driver names its socket factories by class, so the link from its properties back to this object is a token in a
-/// registry. The registry holds this object weakly and forgets it at [#close()]: sockets that the driver opens later
-/// (to cancel a statement) are ordinary ones. One object serves one connection attempt:
+/// The driver names its socket factories by class, so the link from its properties back to this object is a
+/// token in a registry. The registry holds this object weakly and forgets it at [#close()]: sockets that the
+/// driver opens later (to cancel a statement) are ordinary ones. One object serves one connection attempt:
 ///
 /// ```
 /// try (PipelineSockets sockets = new PipelineSockets(endpoint.parameters())) {
@@ -43,8 +44,8 @@ final class PipelineSockets implements AutoCloseable {
     private final Deque<Socket> sockets = new ConcurrentLinkedDeque<>();
     private final Map<Socket, SSLSocket> secured = new ConcurrentHashMap<>();
 
-    /// @param parameters the driver properties that the connection is going to have; socket and TLS factories named in
-    ///     them are used below the pipeline's own
+    /// @param parameters the driver properties that the connection is going to have; socket and TLS factories
+    ///     named in them are used below the pipeline's own
     /// @throws IllegalArgumentException if they demand GSSAPI encryption, which lives inside the driver
     PipelineSockets(Map<String, String> parameters) {
         if ("require".equals(parameters.get(PGProperty.GSS_ENC_MODE.getName()))) {
@@ -73,8 +74,8 @@ final class PipelineSockets implements AutoCloseable {
         REGISTRY.remove(token);
     }
 
-    /// The sockets of the connection that the driver has just opened. Attempts on other hosts or without TLS may have
-    /// come before; the driver has closed those.
+    /// The sockets of the connection that the driver has just opened. Attempts on other hosts or without TLS
+    /// may have come before; the driver has closed those.
     Taken take(Connection connection) throws SQLException {
         if (connection.isClosed() || !connection.getAutoCommit()) {
             throw new IllegalStateException("a pipeline needs an open connection in autocommit mode");

@@ -9,8 +9,8 @@ import org.postgresql.PGProperty;
 import org.postgresql.ssl.WrappedFactory;
 import org.postgresql.util.ObjectFactory;
 
-/// The TLS factory that the endpoint names, whose sockets are shown to [PipelineSockets]. Public because the driver
-/// makes it by name.
+/// The TLS factory that the endpoint names, whose sockets are shown to [PipelineSockets]. Public because the
+/// driver makes it by name.
 public final class PipelineTlsFactory extends WrappedFactory {
 
     private final PipelineSockets sockets;

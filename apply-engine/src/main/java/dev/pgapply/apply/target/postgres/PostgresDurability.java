@@ -2,20 +2,20 @@ package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.target.Durability;
 import dev.pgapply.decoder.Lsn;
-import java.sql.Connection;
+import dev.pgapply.schema.postgres.PostgresSession;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /// Asks a PostgreSQL target what has survived, on a connection of its own.
 final class PostgresDurability implements Durability {
 
-    private final Connection connection;
+    private final PostgresSession session;
     private final ProgressStore store;
     private final String subscription;
     private final TargetErrors errors;
 
-    PostgresDurability(Connection connection, ProgressStore store, String subscription, TargetErrors errors) {
-        this.connection = connection;
+    PostgresDurability(PostgresSession session, ProgressStore store, String subscription, TargetErrors errors) {
+        this.session = session;
         this.store = store;
         this.subscription = subscription;
         this.errors = errors;
@@ -24,7 +24,7 @@ final class PostgresDurability implements Durability {
     @Override
     public Lsn durable(Lsn committed) {
         try {
-            return store.durable(connection, committed).min(committed);
+            return store.durable(session.connection(), committed).min(committed);
         } catch (SQLException e) {
             throw errors.translate("asking for the durable progress", e);
         }
@@ -36,7 +36,7 @@ final class PostgresDurability implements Durability {
         String sql = "WITH ready AS (UPDATE pgapply.table_state SET state = 'READY', changed_at = now()"
                 + " WHERE subscription = ? AND state IN ('COPIED', 'CATCHUP') AND copy_lsn <= ?::pg_lsn)"
                 + " UPDATE pgapply.subscription SET confirmed_lsn = ?::pg_lsn WHERE name = ?";
-        try (PreparedStatement update = connection.prepareStatement(sql)) {
+        try (PreparedStatement update = session.connection().prepareStatement(sql)) {
             update.setString(1, subscription);
             update.setString(2, position.toString());
             update.setString(3, position.toString());
@@ -49,19 +49,11 @@ final class PostgresDurability implements Durability {
 
     @Override
     public void close() {
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            // Nothing was pending on it.
-        }
+        session.abort();
     }
 
     @Override
     public void abort() {
-        try {
-            connection.abort(Runnable::run);
-        } catch (SQLException e) {
-            // It is gone, as wanted.
-        }
+        session.abort();
     }
 }

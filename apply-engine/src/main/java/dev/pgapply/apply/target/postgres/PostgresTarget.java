@@ -43,11 +43,11 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     @Override
-    public TargetSession openSession(int sourceVersion, EngineListener listener) throws InterruptedException {
+    public TargetSession openSession(Source source, EngineListener listener) throws InterruptedException {
         try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
-            PostgresSession session = connector.open(profile(sockets));
+            PostgresSession session = connector.open(profile(sockets, source));
             try {
-                return prepare(session, sockets, sourceVersion, listener);
+                return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
                 throw errors.translate("opening the writing session", e);
@@ -60,13 +60,16 @@ public final class PostgresTarget implements TargetEngine {
         }
     }
 
-    private SessionProfile profile(PipelineSockets sockets) {
+    private SessionProfile profile(PipelineSockets sockets, Source source) {
         SessionProfile profile = SessionProfile.TARGET_APPLY
                 .with("synchronous_commit", subscription.writer().synchronousCommit() ? "on" : "off")
                 // The planner takes full scans for what it knows nothing of; rows are looked up by key here.
                 .with("enable_seqscan", "off")
                 .with("enable_hashjoin", "off")
                 .with("enable_mergejoin", "off");
+        if (source.unconverted()) {
+            profile = profile.withoutConversion();
+        }
         if (subscription.allowTriggers()) {
             profile = profile.withTriggersAllowed();
         }
@@ -93,7 +96,7 @@ public final class PostgresTarget implements TargetEngine {
         // Tables are looked up in the middle of a round, when the pipeline's connection has replies on their way.
         PostgresSession catalog = connector.open(SessionProfile.TARGET_CONTROL);
         return new PostgresTargetSession(
-                connection,
+                session,
                 pipeline,
                 progressStore,
                 progress,
@@ -103,7 +106,8 @@ public final class PostgresTarget implements TargetEngine {
                 listener);
     }
 
-    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last word.
+    /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last
+    /// word.
     private BinaryAcceptance acceptance(int sourceVersion, PostgresSession session) {
         if (subscription.binary() == Subscription.Binary.ON) {
             return (sourceType, target) -> true;
@@ -119,10 +123,7 @@ public final class PostgresTarget implements TargetEngine {
         }
         try {
             return new PostgresDurability(
-                    connector.open(SessionProfile.TARGET_CONTROL).connection(),
-                    progressStore,
-                    subscription.name(),
-                    errors);
+                    connector.open(SessionProfile.TARGET_CONTROL), progressStore, subscription.name(), errors);
         } catch (SchemaException e) {
             throw errors.translate(e);
         }

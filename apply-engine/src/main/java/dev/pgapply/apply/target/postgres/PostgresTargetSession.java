@@ -11,24 +11,23 @@ import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.postgres.PostgresSession;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Writes changes one by one in source order, all of a group's statements, the progress and the commit in one round
-/// trip. What the server counts is compared afterwards: a statement that met no row is reported and skipped, as
-/// PostgreSQL's own subscriber does.
+/// Writes changes one by one in source order, all of a group's statements, the progress and the commit in one
+/// round trip. What the server counts is compared afterwards: a statement that met no row is reported and
+/// skipped, as PostgreSQL's own subscriber does.
 ///
-/// When the server refuses a statement, nothing of its target transaction remains; the group's transactions are then
-/// applied again, each in a target transaction of its own, up to the one that fails.
+/// When the server refuses a statement, nothing of its target transaction remains; the group's transactions are
+/// then applied again, each in a target transaction of its own, up to the one that fails.
 final class PostgresTargetSession implements TargetSession {
 
     private static final int PG_LSN_OID = 3220;
     private static final int TIMESTAMPTZ_OID = 1184;
 
-    private final Connection connection;
+    private final PostgresSession session;
     private final Pipeline pipeline;
     private final ProgressStore progressStore;
     private final Lsn progress;
@@ -45,7 +44,7 @@ final class PostgresTargetSession implements TargetSession {
     private long openRows;
 
     PostgresTargetSession(
-            Connection connection,
+            PostgresSession session,
             Pipeline pipeline,
             ProgressStore progressStore,
             Lsn progress,
@@ -53,7 +52,7 @@ final class PostgresTargetSession implements TargetSession {
             PostgresSession catalog,
             TargetErrors errors,
             EngineListener listener) {
-        this.connection = connection;
+        this.session = session;
         this.pipeline = pipeline;
         this.progressStore = progressStore;
         this.progress = progress;
@@ -75,14 +74,24 @@ final class PostgresTargetSession implements TargetSession {
         try {
             pipeline.simple("BEGIN");
             pipeline.simple("SET LOCAL synchronous_commit = on");
-            // An origin's progress is written with a commit record, which only a transaction that wrote has.
-            pipeline.simple("SELECT pg_catalog.txid_current()");
-            queueProgress(start, Instant.EPOCH);
-            pipeline.simple("COMMIT");
-            pipeline.sync();
+            finishWithProgress(start, Instant.EPOCH);
         } catch (SQLException e) {
             throw errors.translate("storing the start position", e);
         }
+    }
+
+    /// Commits progress alone.
+    void commitProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+        pipeline.simple("BEGIN");
+        finishWithProgress(endLsn, commitTime);
+    }
+
+    private void finishWithProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+        // An origin's progress is written with a commit record, which only a transaction that wrote has.
+        pipeline.simple("SELECT pg_catalog.txid_current()");
+        queueProgress(endLsn, commitTime);
+        pipeline.simple("COMMIT");
+        pipeline.sync();
     }
 
     @Override
@@ -100,8 +109,8 @@ final class PostgresTargetSession implements TargetSession {
         }
     }
 
-    /// If the target's tables have changed since the statements were made, they are made anew; otherwise the failing
-    /// transaction will stand alone.
+    /// If the target's tables have changed since the statements were made, they are made anew; otherwise the
+    /// failing transaction will stand alone.
     private ChangeGroup.Applied oneByOne(
             ChangeGroup group, GroupAttempt failed, ApplyException meaning, boolean structureChanged) {
         rollback(meaning);
@@ -114,11 +123,13 @@ final class PostgresTargetSession implements TargetSession {
         if (failed.failedInContinuation()) {
             // What came before in this transaction is rolled back as well, so it has to be received again.
             throw structureChanged
-                    ? new TargetLost(ErrorCode.TARGET_LOST, String.valueOf(meaning.getMessage()), meaning.hint(), meaning)
+                    ? new TargetLost(
+                            ErrorCode.TARGET_LOST, String.valueOf(meaning.getMessage()), meaning.hint(), meaning)
                     : meaning;
         }
         int from = failed.committedEvents();
-        List<TransactionEvent> rest = group.events().subList(from, group.events().size());
+        List<TransactionEvent> rest =
+                group.events().subList(from, group.events().size());
         GroupAttempt attempt = attempt(new ChangeGroup(rest, group.complete() - from, true));
         try {
             run(attempt);
@@ -213,11 +224,7 @@ final class PostgresTargetSession implements TargetSession {
     @Override
     public void abort() {
         pipeline.close();
-        try {
-            connection.abort(Runnable::run);
-            catalog.connection().abort(Runnable::run);
-        } catch (SQLException e) {
-            // It is gone, as wanted; the server rolls back what was open.
-        }
+        session.abort();
+        catalog.abort();
     }
 }

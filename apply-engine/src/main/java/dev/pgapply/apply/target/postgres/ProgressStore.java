@@ -9,23 +9,25 @@ import java.time.Instant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Where the progress is kept: in the same commit as the rows, either as the session's replication origin or, where the
-/// role may not use origins, as a row of the control schema.
+/// Where the progress is kept: in the same commit as the rows, either as the session's replication origin or,
+/// where the role may not use origins, as a row of the control schema.
 ///
-/// @see <a href="https://www.postgresql.org/docs/current/replication-origins.html">Replication progress tracking</a>
+/// @see <a href="https://www.postgresql.org/docs/current/replication-origins.html">Replication progress
+/// tracking</a>
 sealed interface ProgressStore {
 
     Logger LOG = LoggerFactory.getLogger(ProgressStore.class);
 
-    /// The progress that has survived, `0/0` if there is none. Only after this session has fenced off all others.
+    /// The progress that has survived, `0/0` if there is none. Only after this session has fenced off all
+    /// others.
     Lsn read(Connection session) throws SQLException;
 
-    /// The statement that must come last before `COMMIT`; its parameters are the position as `pg_lsn` and the commit
-    /// time as `timestamptz`.
+    /// The statement that must come last before `COMMIT`; its parameters are the position as `pg_lsn` and the
+    /// commit time as `timestamptz`.
     String writeSql();
 
-    /// Statement that forgets what [#writeSql] left in a session whose transaction did not commit; empty if nothing is
-    /// left.
+    /// Statement that forgets what [#writeSql] left in a session whose transaction did not commit; empty if
+    /// nothing is left.
     String resetSql();
 
     /// What a crash would leave, asked on another connection than the one that commits.
@@ -36,8 +38,8 @@ sealed interface ProgressStore {
     /// Sets the session up. An origin can be set up in one session only, which fences off every other writer.
     static ProgressStore open(Connection session, String origin, String subscription) throws SQLException {
         try {
-            try (PreparedStatement create = session.prepareStatement(
-                    "SELECT CASE WHEN pg_catalog.pg_replication_origin_oid(?) IS NULL"
+            try (PreparedStatement create =
+                    session.prepareStatement("SELECT CASE WHEN pg_catalog.pg_replication_origin_oid(?) IS NULL"
                             + " THEN pg_catalog.pg_replication_origin_create(?) END")) {
                 create.setString(1, origin);
                 create.setString(2, origin);
@@ -53,8 +55,9 @@ sealed interface ProgressStore {
             if (!"42501".equals(e.getSQLState())) {
                 throw e;
             }
-            LOG.warn("the target's role may not use replication origins: progress is kept in pgapply.progress, and every"
-                    + " commit waits for the target's disk");
+            LOG.warn(
+                    "the target's role may not use replication origins: progress is kept in pgapply.progress, and every"
+                            + " commit waits for the target's disk");
             return new ControlRow(subscription);
         }
     }

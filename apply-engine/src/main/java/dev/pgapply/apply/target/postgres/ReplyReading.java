@@ -4,9 +4,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/// Who reads the replies of a round: the pipeline's own thread at the round's end, or a thread that lives from the
-/// first overflow of the output to the round's end. A thread per round costs less than the time in which the server
-/// works off one buffer of statements, and none is left behind.
+/// Who reads the replies of a round: the pipeline's own thread at the round's end, or a thread that lives from
+/// the first overflow of the output to the round's end. A thread per round costs less than the time in which
+/// the server works off one buffer of statements, and none is left behind.
 final class ReplyReading {
 
     private final PipelineReplies replies;
@@ -16,7 +16,8 @@ final class ReplyReading {
     // Written by the thread that reads, read by the pipeline's after that has ended.
     private @Nullable Throwable failure;
 
-    /// @param transport is closed when reading fails, so that no write waits for a server that nobody listens to
+    /// @param transport is closed when reading fails, so that no write waits for a server that nobody listens
+    ///     to
     ReplyReading(PipelineReplies replies, Closeable transport) {
         this.replies = replies;
         this.transport = transport;

@@ -10,10 +10,10 @@ import java.util.stream.IntStream;
 
 /// By which of the sent columns a row of the target is found.
 ///
-/// PostgreSQL's own rule (`relation.c`, `execReplication.c`): the target's replica identity index or primary key, if the
-/// source sends all its columns as part of the old row; else, where the source sends whole old rows, all columns. Two
-/// things more are possible here: another unique index serves as well as the primary key, and a target without any key
-/// is searched by the source's key columns.
+/// PostgreSQL's own rule (`relation.c`, `execReplication.c`): the target's replica identity index or primary
+/// key, if the source sends all its columns as part of the old row; else, where the source sends whole old
+/// rows, all columns. Two things more are possible here: another unique index serves as well as the primary
+/// key, and a target without any key is searched by the source's key columns.
 sealed interface RowIdentity {
 
     /// The wire columns to compare.

@@ -59,14 +59,16 @@ final class RowStatements {
         return parameters.statement(located("DELETE FROM " + reference, "", wanted, unique, parameters));
     }
 
-    /// Replaces the row by one with other values, for columns that no UPDATE may set (`GENERATED ALWAYS AS IDENTITY`):
-    /// deletes it and inserts it again, with the values that were not sent taken from what was there.
+    /// Replaces the row by one with other values, for columns that no UPDATE may set (`GENERATED ALWAYS AS
+    /// IDENTITY`): deletes it and inserts it again, with the values that were not sent taken from what was
+    /// there.
     ///
     /// @param changedOnly columns that must differ from their new value for anything to happen; may be empty
     Statement replace(List<Column> set, List<Wanted> wanted, List<Column> changedOnly) {
         Parameters parameters = new Parameters();
         List<String> values = new ArrayList<>();
-        List<Column> stored = table.columns().stream().filter(c -> !c.isGenerated()).toList();
+        List<Column> stored =
+                table.columns().stream().filter(c -> !c.isGenerated()).toList();
         for (Column column : stored) {
             values.add(set.contains(column) ? parameters.add(column) : "old." + Quoting.identifier(column.name()));
         }
@@ -94,7 +96,9 @@ final class RowStatements {
     Statement anyDuplicate(List<Column> key) {
         String notNull = String.join(
                 " AND ",
-                key.stream().map(c -> Quoting.identifier(c.name()) + " IS NOT NULL").toList());
+                key.stream()
+                        .map(c -> Quoting.identifier(c.name()) + " IS NOT NULL")
+                        .toList());
         return new Statement(
                 "SELECT 1 FROM " + reference + " WHERE " + notNull + " GROUP BY " + names(key)
                         + " HAVING count(*) > 1 LIMIT 1",
@@ -102,18 +106,19 @@ final class RowStatements {
     }
 
     static String truncate(List<TableSchema> tables, boolean restartIdentity) {
-        return "TRUNCATE " + String.join(", ", tables.stream().map(RowStatements::reference).toList())
+        return "TRUNCATE "
+                + String.join(
+                        ", ", tables.stream().map(RowStatements::reference).toList())
                 + (restartIdentity ? " RESTART IDENTITY" : " CONTINUE IDENTITY") + " RESTRICT";
     }
 
-    private String located(
-            String verb, String set, List<Wanted> wanted, boolean unique, Parameters parameters) {
+    private String located(String verb, String set, List<Wanted> wanted, boolean unique, Parameters parameters) {
         if (unique) {
             return verb + " AS t" + set + " WHERE " + where("t", wanted, parameters);
         }
         String where = wanted.isEmpty() ? "" : " WHERE " + where("r", wanted, parameters);
-        String search = " FROM " + reference + " AS r" + where + identicalFirst(wanted, parameters)
-                + " LIMIT 1 FOR UPDATE";
+        String search =
+                " FROM " + reference + " AS r" + where + identicalFirst(wanted, parameters) + " LIMIT 1 FOR UPDATE";
         if (table.kind() == TableSchema.Kind.PARTITIONED) {
             // A ctid is unique within a leaf only.
             return verb + " AS t" + set + " WHERE (t.tableoid, t.ctid) = (SELECT r.tableoid, r.ctid" + search + ")";
@@ -135,8 +140,8 @@ final class RowStatements {
         return conditions.isEmpty() ? "true" : String.join(" AND ", conditions);
     }
 
-    /// Rows can be equal and yet look different (`1.0` and `1.00`, `24:00:00` and `1 day`): the one that looks like the
-    /// source's goes first.
+    /// Rows can be equal and yet look different (`1.0` and `1.00`, `24:00:00` and `1 day`): the one that looks
+    /// like the source's goes first.
     private static String identicalFirst(List<Wanted> wanted, Parameters parameters) {
         List<String> same = new ArrayList<>();
         for (Wanted one : wanted) {
@@ -171,7 +176,8 @@ final class RowStatements {
         }
 
         Statement statement(String sql) {
-            return new Statement(sql, types.stream().map(type -> (int) type.oid()).toList());
+            return new Statement(
+                    sql, types.stream().map(type -> (int) type.oid()).toList());
         }
     }
 }

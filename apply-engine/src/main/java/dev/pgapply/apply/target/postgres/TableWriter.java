@@ -21,9 +21,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Queues the statements of single-row changes of one relation version: values go from the message into the pipeline
-/// as the bytes they are. Statements are prepared once per shape, that is per set of columns sent and of NULLs looked
-/// for.
+/// Queues the statements of single-row changes of one relation version: values go from the message into the
+/// pipeline as the bytes they are. Statements are prepared once per shape, that is per set of columns sent and
+/// of NULLs looked for.
 final class TableWriter {
 
     private static final int MAX_SHAPES = 64;
@@ -78,7 +78,8 @@ final class TableWriter {
         this.relation = mapping.relation();
         this.table = mapping.target();
         this.mapping = mapping;
-        this.deferrableKeys = table.keys().stream().filter(UniqueKey::deferrable).toList();
+        this.deferrableKeys =
+                table.keys().stream().filter(UniqueKey::deferrable).toList();
         this.identity = RowIdentity.of(mapping);
         this.statements = new RowStatements(table);
         int width = mapping.wireColumns();
@@ -138,8 +139,8 @@ final class TableWriter {
         pipeline.execute(tag);
     }
 
-    /// Queues what changes the row, one statement or two that affect it once or twice together; none where nothing can
-    /// have changed.
+    /// Queues what changes the row, one statement or two that affect it once or twice together; none where
+    /// nothing can have changed.
     void update(Optional<OldRow> old, NewRow newRow, int tag) throws SQLException {
         Row row = newRow.row();
         Row lookup = old.map(OldRow::row).orElse(row);
@@ -165,8 +166,9 @@ final class TableWriter {
         run(statement, row, lookup, tag);
     }
 
-    /// A `GENERATED ALWAYS` identity column cannot be set, not even to the value that it has. Whether it has changed is
-    /// known where the old row was sent; otherwise the target decides: the first of two statements acts only if it has.
+    /// A `GENERATED ALWAYS` identity column cannot be set, not even to the value that it has. Whether it has
+    /// changed is known where the old row was sent; otherwise the target decides: the first of two statements
+    /// acts only if it has.
     private void updateBesideIdentity(Optional<OldRow> old, Row row, Row lookup, int tag) throws SQLException {
         BitSet set = sent(row);
         BitSet all = (BitSet) set.clone();
@@ -249,16 +251,17 @@ final class TableWriter {
             wanted.add(new Wanted(columns[column], nulls.get(column)));
         }
         int[] values = set.stream().toArray();
-        int[] search =
-                identity.columns().stream().mapToInt(c -> c).filter(c -> !nulls.get(c)).toArray();
-        RowStatements.Statement statement =
-                switch (verb) {
-                    case INSERT -> statements.insert(columns(values));
-                    case UPDATE -> statements.update(columns(values), wanted, unique);
-                    case DELETE -> statements.delete(wanted, unique);
-                    case REPLACE -> statements.replace(columns(values), wanted, List.of());
-                    case REPLACE_IF_CHANGED -> statements.replace(columns(values), wanted, columns(always));
-                };
+        int[] search = identity.columns().stream()
+                .mapToInt(c -> c)
+                .filter(c -> !nulls.get(c))
+                .toArray();
+        RowStatements.Statement statement = switch (verb) {
+            case INSERT -> statements.insert(columns(values));
+            case UPDATE -> statements.update(columns(values), wanted, unique);
+            case DELETE -> statements.delete(wanted, unique);
+            case REPLACE -> statements.replace(columns(values), wanted, List.of());
+            case REPLACE_IF_CHANGED -> statements.replace(columns(values), wanted, columns(always));
+        };
         return prepare(statement, values, search);
     }
 

@@ -25,7 +25,8 @@ public final class TargetErrors {
     /// Which change of which transaction was being applied.
     ///
     /// @param keyColumns the columns that identify the row, without their values
-    public record Place(@Nullable TableName table, List<String> keyColumns, int xid, Lsn commitLsn, Instant commitTime) {}
+    public record Place(
+            @Nullable TableName table, List<String> keyColumns, int xid, Lsn commitLsn, Instant commitTime) {}
 
     private final String target;
 
@@ -52,7 +53,8 @@ public final class TargetErrors {
                         failed.hint(),
                         failed);
             case SchemaException other ->
-                new SetupException(ErrorCode.SETUP, "target " + target + ": " + other.getMessage(), other.hint(), other);
+                new SetupException(
+                        ErrorCode.SETUP, "target " + target + ": " + other.getMessage(), other.hint(), other);
         };
     }
 
@@ -65,7 +67,8 @@ public final class TargetErrors {
         return switch (state) {
             case "23505" -> new ConflictStop(what, conflictHint(e, place), table, lsn, e);
             case "53100" ->
-                new TargetLost(ErrorCode.TARGET_FULL, what, "Free disk space on the target; the run goes on by itself.", e);
+                new TargetLost(
+                        ErrorCode.TARGET_FULL, what, "Free disk space on the target; the run goes on by itself.", e);
             case "25006" ->
                 new TargetLost(
                         ErrorCode.TARGET_FULL,
@@ -74,13 +77,15 @@ public final class TargetErrors {
                         e);
             case "42501" ->
                 new SetupException(
-                        ErrorCode.SETUP, what, "Grant the target's role what is missing; docs/privileges.md lists it.", e);
+                        ErrorCode.SETUP,
+                        what,
+                        "Grant the target's role what is missing; docs/privileges.md lists it.",
+                        e);
             case "28P01", "28000", "3D000" -> new TargetLost(ErrorCode.TARGET_REFUSED, what, "", e);
             case "57014" -> new TargetLost(ErrorCode.TARGET_LOST, what, "", e);
             default ->
                 switch (stateClass) {
-                    case "08", "40", "53", "55", "57", "58", "" ->
-                        new TargetLost(ErrorCode.TARGET_LOST, what, "", e);
+                    case "08", "40", "53", "55", "57", "58", "" -> new TargetLost(ErrorCode.TARGET_LOST, what, "", e);
                     default -> new ChangeRejected(what, rejectedHint(state), table, lsn, e);
                 };
         };
@@ -101,7 +106,8 @@ public final class TargetErrors {
     }
 
     private String message(String doing, SQLException e, String state, @Nullable Place place) {
-        StringBuilder text = new StringBuilder("target ").append(target).append(": ").append(doing);
+        StringBuilder text =
+                new StringBuilder("target ").append(target).append(": ").append(doing);
         if (place != null) {
             if (place.table() != null) {
                 text.append(" on table ").append(place.table());

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The writers of the tables met so far, one per relation version. A new version of a relation reads the target's
-/// catalog again, so that columns added there in the meantime are seen.
+/// The writers of the tables met so far, one per relation version. A new version of a relation reads the
+/// target's catalog again, so that columns added there in the meantime are seen.
 final class TargetTables {
 
     private static final int MAX_WRITERS = 10_000;

@@ -26,21 +26,24 @@ final class RowStatementsTest {
         RowStatements.Statement statement = plain.insert(List.of(ID, NAME));
 
         assertEquals(
-                "INSERT INTO \"s\".\"t\" (\"id\", \"na\"\"me\") OVERRIDING SYSTEM VALUE VALUES ($1, $2)", statement.sql());
+                "INSERT INTO \"s\".\"t\" (\"id\", \"na\"\"me\") OVERRIDING SYSTEM VALUE VALUES ($1, $2)",
+                statement.sql());
         assertEquals(List.of(23, 25), statement.parameterTypes());
     }
 
     @Test
     void aRowWithoutColumnsIsInsertedByDefaults() {
         assertEquals(
-                "INSERT INTO \"s\".\"t\" DEFAULT VALUES", plain.insert(List.of()).sql());
+                "INSERT INTO \"s\".\"t\" DEFAULT VALUES",
+                plain.insert(List.of()).sql());
     }
 
     @Test
     void updateByAUniqueKeyLeavesInheritanceChildrenOut() {
         assertEquals(
                 "UPDATE ONLY \"s\".\"t\" AS t SET \"na\"\"me\" = $1 WHERE t.\"id\" OPERATOR(pg_catalog.=) $2",
-                plain.update(List.of(NAME), List.of(new Wanted(ID, false)), true).sql());
+                plain.update(List.of(NAME), List.of(new Wanted(ID, false)), true)
+                        .sql());
     }
 
     @Test

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 
-/// Shows in under two minutes what pgapply does: starts two servers, fills a shop, copies it, replicates its traffic,
-/// kills the applier in the middle, and compares every row at the end.
+/// Shows in under two minutes what pgapply does: starts two servers, fills a shop, copies it, replicates its
+/// traffic, kills the applier in the middle, and compares every row at the end.
 public final class Demo {
 
     private static final int MAJOR = 18;

@@ -56,8 +56,10 @@ final class DemoReport {
         out.flush();
     }
 
-    void trafficHead() {
-        out.println();
+    /// A step that prints lines of its own while it lasts.
+    void longStep(String what) {
+        step++;
+        out.printf(Locale.ROOT, "%d  %s%n", step, what);
         detail(String.format(Locale.ROOT, "%6s %16s %12s %10s", "second", "transactions/s", "rows/s", "lag"));
     }
 

@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 
-/// What customers and staff of the shop do, one transaction each, on one connection of one thread. The same seed does
-/// the same things.
+/// What customers and staff of the shop do, one transaction each, on one connection of one thread. The same
+/// seed does the same things.
 final class ShopTransactions {
 
     // As many as rows.sql has made.
