@@ -33,7 +33,7 @@ final class OperatorMistakesIT {
     /// @param prepare what is wrong in the databases
     /// @param arguments what is wrong on the command line
     /// @param says what the error must hold; `@` is the subscription's name
-    private record Mistake(
+    record Mistake(
             String name,
             int exitCode,
             String code,
