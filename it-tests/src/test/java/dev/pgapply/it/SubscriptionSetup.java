@@ -56,7 +56,8 @@ final class SubscriptionSetup {
     Subscription subscription(String name, TestDatabase source, TestDatabase target) {
         return new Subscription(
                 name,
-                sourceEndpoint.apply(sourceRole.map(login -> login.endpoint(source)).orElseGet(source::endpoint)),
+                sourceEndpoint.apply(
+                        sourceRole.map(login -> login.endpoint(source)).orElseGet(source::endpoint)),
                 targetRole.map(login -> login.endpoint(target)).orElseGet(target::endpoint),
                 publications,
                 slot,

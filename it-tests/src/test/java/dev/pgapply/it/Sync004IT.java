@@ -34,7 +34,9 @@ final class Sync004IT {
                 assertTrue(conflict.getMessage().contains("rep_pkey"), conflict.getMessage());
             }
             assertEquals(10, replication.target().count("rep"));
-            assertEquals(List.of("pgapply_" + replication.name()), replication.source().queryAll(slots(replication)));
+            assertEquals(
+                    List.of("pgapply_" + replication.name()),
+                    replication.source().queryAll(slots(replication)));
             replication.target().execute("DELETE FROM rep");
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
@@ -76,12 +78,14 @@ final class Sync004IT {
                 replication.awaitSeen();
                 // First on the target, so that it is there when it is first heard of.
                 replication.target().execute("CREATE TABLE later (a int)");
-                replication.source().execute(
-                        "CREATE TABLE later (a int)", "INSERT INTO later SELECT generate_series(1, 10)");
+                replication
+                        .source()
+                        .execute("CREATE TABLE later (a int)", "INSERT INTO later SELECT generate_series(1, 10)");
                 replication.awaitSeen();
                 replication.assertIdentical();
-                replication.source().execute(
-                        "INSERT INTO later SELECT generate_series(1, 10)", "INSERT INTO rep VALUES (11)");
+                replication
+                        .source()
+                        .execute("INSERT INTO later SELECT generate_series(1, 10)", "INSERT INTO rep VALUES (11)");
                 replication.awaitSeen();
                 replication.assertIdentical();
                 assertEquals(20, replication.target().count("later"));
