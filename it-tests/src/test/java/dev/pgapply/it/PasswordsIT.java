@@ -120,9 +120,9 @@ final class PasswordsIT {
             Await.until(
                     "the row is there",
                     () -> !run.isRunning()
-                            || server.query("copy", "SELECT to_regclass('t')").isPresent()
+                            || (server.query("copy", "SELECT to_regclass('t')").isPresent()
                                     && server.query("copy", "SELECT id FROM t WHERE id = " + row)
-                                            .isPresent());
+                                            .isPresent()));
             assertTrue(run.isRunning(), run::stderr);
             server.execute("shop", "INSERT INTO t VALUES (" + (row + 100) + ")");
             Await.until(
