@@ -26,7 +26,7 @@ final class Sync004IT {
                 assertTrue(refusal.hint().contains("--target-rows"), refusal.hint());
             }
             // Nothing was made at the source by then.
-            assertEquals(List.of(), replication.source().queryAll(slots(replication)));
+            assertEquals(List.of(), replication.source().queryAll(slots()));
             replication.with(setup -> setup.targetRows = Subscription.TargetRows.KEEP);
             try (EngineRun run = replication.engine()) {
                 ApplyException conflict = run.awaitFailure();
@@ -36,7 +36,7 @@ final class Sync004IT {
             assertEquals(10, replication.target().count("rep"));
             assertEquals(
                     List.of("pgapply_" + replication.name()),
-                    replication.source().queryAll(slots(replication)));
+                    replication.source().queryAll(slots()));
             replication.target().execute("DELETE FROM rep");
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
@@ -46,7 +46,7 @@ final class Sync004IT {
         }
     }
 
-    private static String slots(Replication replication) {
+    private static String slots() {
         return "SELECT slot_name FROM pg_replication_slots WHERE database = current_database()";
     }
 
