@@ -15,6 +15,7 @@ final class Matviews009IT {
         try (Replication replication = Replication.newest()) {
             replication.both("CREATE TABLE test1 (a int PRIMARY KEY, b text)");
             try (EngineRun run = replication.engine()) {
+                replication.awaitSeen();
                 replication.source().execute(
                         "INSERT INTO test1 (a, b) VALUES (1, 'one'), (2, 'two')",
                         "CREATE MATERIALIZED VIEW testmv1 AS SELECT * FROM test1",
