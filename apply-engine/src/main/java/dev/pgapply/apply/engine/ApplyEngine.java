@@ -53,7 +53,7 @@ public final class ApplyEngine implements AutoCloseable {
                         case STOPPED -> {
                             return RunResult.STOPPED;
                         }
-                        case UNKNOWN_TABLE -> backoff.succeeded();
+                        case TABLES_CHANGED -> backoff.succeeded();
                     }
                 } catch (TextFormatNeeded e) {
                     job.useTextOnly();

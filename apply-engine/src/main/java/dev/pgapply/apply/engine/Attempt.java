@@ -11,6 +11,7 @@ import dev.pgapply.apply.source.ReplicationStream;
 import dev.pgapply.apply.source.StreamOptions;
 import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.TargetEngine;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.PublishedTable;
@@ -45,10 +46,6 @@ final class Attempt implements AutoCloseable {
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private volatile boolean streaming;
-
-    /// Whether characters are converted between the databases; not where one of them does not know its own encoding.
-    private boolean converted = true;
-
     private boolean aborted;
 
     Attempt(Job job) {
@@ -70,9 +67,10 @@ final class Attempt implements AutoCloseable {
                 SessionProfile.TARGET_CONTROL,
                 job.target().errors()::translate);
         migrate();
-        converted = !source.databaseEncoding().equals(PostgresSession.SQL_ASCII)
-                && !target.databaseEncoding().equals(PostgresSession.SQL_ASCII);
-        TargetSession session = job.target().openSession(source.serverVersion(), converted, job.listener());
+        DataSessions sessions = DataSessions.between(source, target, subscription.allowTriggers());
+        TargetSession session = job.target()
+                .openSession(
+                        new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
@@ -80,8 +78,13 @@ final class Attempt implements AutoCloseable {
         ControlTables control =
                 new ControlTables(target, subscription.name(), job.target().errors());
         FollowedTables tables = asking(() -> FollowedTables.compare(job, published, source, target, control));
-        Lsn progress = new Start(this, job, source, control, session).begin(facts, tables);
-        return stream(source, server, session, tables, progress, until);
+        Lsn progress = new Start(this, job, source, control, session, sessions).begin(facts, tables);
+        PublicationWatch watch = new PublicationWatch(
+                () -> asking(() -> published(new Publications(source))),
+                source::abort,
+                published,
+                subscription.refreshInterval());
+        return stream(source, server, session, tables, sessions, watch, new Range(progress, until));
     }
 
     private static void requireDecoding(SourceFacts facts) {
@@ -136,29 +139,36 @@ final class Attempt implements AutoCloseable {
         }
     }
 
+    /// @param until `0/0` for ever
+    private record Range(Lsn from, Lsn until) {}
+
     private Applier.End stream(
             PostgresSession source,
             SourceServer server,
             TargetSession session,
             FollowedTables tables,
-            Lsn progress,
-            Lsn until)
+            DataSessions sessions,
+            PublicationWatch watch,
+            Range range)
             throws InterruptedException {
         Durability durability = job.target().openDurability();
         own(durability, durability::abort);
         awaitFreeSlot(server);
-        ReplicationConnection replication = openReplication();
+        ReplicationConnection replication = openReplication(sessions);
         StreamOptions options = new StreamOptions(
                 source.majorVersion(),
                 job.publications(),
                 tables.streamsBinary(),
                 subscription.origin() == Subscription.Origin.NONE);
-        ReplicationStream stream = replication.start(subscription.slotName(), progress, options);
-        job.listener().onEvent(new EngineEvent.StreamingStarted(progress));
+        ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
+        job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
         job.backoff().succeeded();
         streaming = true;
-        return new Streaming(stream, session, durability, progress, job.listener())
-                .run(tables.gate(progress), subscription.writer(), until, job::stopping);
+        TableGate gate = tables.gate(range.from());
+        Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener())
+                .run(gate, subscription.writer(), range.until(), watch, job::stopping);
+        job.met(gate.unknown());
+        return end;
     }
 
     /// A walsender of our own that has not noticed its client's end yet keeps the slot for a while.
@@ -185,14 +195,9 @@ final class Attempt implements AutoCloseable {
         }
     }
 
-    /// What a session needs that carries values of rows.
-    SessionProfile data(SessionProfile profile) {
-        return converted ? profile : profile.withoutConversion();
-    }
-
-    ReplicationConnection openReplication() {
+    ReplicationConnection openReplication(DataSessions sessions) {
         ReplicationConnection replication =
-                ReplicationConnection.open(job.source(), data(SessionProfile.SOURCE_REPLICATION), job.sourceErrors());
+                ReplicationConnection.open(job.source(), sessions.sourceReplication(), job.sourceErrors());
         own(replication, replication::abort);
         return replication;
     }

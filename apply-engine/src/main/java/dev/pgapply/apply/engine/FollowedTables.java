@@ -235,6 +235,7 @@ final class FollowedTables {
                 case INIT, COPYING, STOPPED -> notFollowed.add(table);
             }
         });
+        job.met().stream().filter(table -> !copyLsns.containsKey(table)).forEach(notFollowed::add);
         return new TableGate(progress, copyLsns, notFollowed);
     }
 }

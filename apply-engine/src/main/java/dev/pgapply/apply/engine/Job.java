@@ -6,6 +6,7 @@ import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.SourceErrors;
 import dev.pgapply.apply.target.postgres.PostgresTarget;
 import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.postgres.PostgresConnector;
 import java.util.HashSet;
 import java.util.List;
@@ -30,6 +31,7 @@ final class Job {
     private boolean textOnly;
 
     private final Set<String> warned = new HashSet<>();
+    private final Set<TableName> met = new HashSet<>();
 
     Job(Subscription subscription, EngineListener listener, Backoff backoff, BooleanSupplier stopping) {
         this.subscription = subscription;
@@ -92,6 +94,16 @@ final class Job {
         if (warned.add(message)) {
             listener.onEvent(new EngineEvent.Warning(message));
         }
+    }
+
+    /// Tables whose changes came although they were not known. If the publications still do not offer them afterwards,
+    /// they have left in the meantime.
+    void met(Set<TableName> unknown) {
+        met.addAll(unknown);
+    }
+
+    Set<TableName> met() {
+        return met;
     }
 
     boolean textOnly() {

@@ -9,7 +9,6 @@ import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.postgres.PostgresSession;
-import dev.pgapply.schema.postgres.SessionProfile;
 import dev.pgapply.schema.postgres.SlotFacts;
 import dev.pgapply.schema.postgres.SourceFacts;
 import dev.pgapply.schema.postgres.SourceServer;
@@ -30,13 +29,21 @@ final class Start {
     private final PostgresSession source;
     private final ControlTables control;
     private final TargetSession session;
+    private final DataSessions sessions;
 
-    Start(Attempt attempt, Job job, PostgresSession source, ControlTables control, TargetSession session) {
+    Start(
+            Attempt attempt,
+            Job job,
+            PostgresSession source,
+            ControlTables control,
+            TargetSession session,
+            DataSessions sessions) {
         this.attempt = attempt;
         this.job = job;
         this.source = source;
         this.control = control;
         this.session = session;
+        this.sessions = sessions;
     }
 
     /// @return where the stream goes on
@@ -59,7 +66,7 @@ final class Start {
     }
 
     private Lsn create(SourceFacts facts, FollowedTables tables) throws InterruptedException {
-        ReplicationConnection replication = attempt.openReplication();
+        ReplicationConnection replication = attempt.openReplication(sessions);
         NewSlot slot = make(replication, job.subscription().slotName(), false);
         store(facts, tables, slot.consistentPoint());
         copy(tables.copyJobs(), tables, slot);
@@ -74,7 +81,7 @@ final class Start {
         if (jobs.isEmpty()) {
             return;
         }
-        ReplicationConnection replication = attempt.openReplication();
+        ReplicationConnection replication = attempt.openReplication(sessions);
         String name = job.subscription().objectName() + "_copy";
         copy(jobs, tables, make(replication, name, true));
         replication.close();
@@ -92,15 +99,12 @@ final class Start {
             return;
         }
         tables.truncateIfWished(jobs);
-        SessionProfile targetProfile = job.subscription().allowTriggers()
-                ? SessionProfile.TARGET_COPY.withTriggersAllowed()
-                : SessionProfile.TARGET_COPY;
         TableSync.Sides sides = new TableSync.Sides(
                 job.source(),
-                attempt.data(SessionProfile.SOURCE_COPY),
+                sessions.sourceCopy(),
                 job.sourceErrors(),
                 job.target().connector(),
-                attempt.data(targetProfile),
+                sessions.targetCopy(),
                 job.target().errors());
         try (TableSync sync = new TableSync(
                 sides,

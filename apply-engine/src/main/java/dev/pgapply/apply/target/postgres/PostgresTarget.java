@@ -43,12 +43,11 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     @Override
-    public TargetSession openSession(int sourceVersion, boolean converted, EngineListener listener)
-            throws InterruptedException {
+    public TargetSession openSession(Source source, EngineListener listener) throws InterruptedException {
         try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
-            PostgresSession session = connector.open(profile(sockets, converted));
+            PostgresSession session = connector.open(profile(sockets, source));
             try {
-                return prepare(session, sockets, sourceVersion, listener);
+                return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
                 throw errors.translate("opening the writing session", e);
@@ -61,18 +60,18 @@ public final class PostgresTarget implements TargetEngine {
         }
     }
 
-    private SessionProfile profile(PipelineSockets sockets, boolean converted) {
+    private SessionProfile profile(PipelineSockets sockets, Source source) {
         SessionProfile profile = SessionProfile.TARGET_APPLY
                 .with("synchronous_commit", subscription.writer().synchronousCommit() ? "on" : "off")
                 // The planner takes full scans for what it knows nothing of; rows are looked up by key here.
                 .with("enable_seqscan", "off")
                 .with("enable_hashjoin", "off")
                 .with("enable_mergejoin", "off");
+        if (source.unconverted()) {
+            profile = profile.withoutConversion();
+        }
         if (subscription.allowTriggers()) {
             profile = profile.withTriggersAllowed();
-        }
-        if (!converted) {
-            profile = profile.withoutConversion();
         }
         for (var property : sockets.properties().entrySet()) {
             profile = profile.withDriverProperty(property.getKey(), property.getValue());
