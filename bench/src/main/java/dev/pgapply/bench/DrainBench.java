@@ -134,7 +134,7 @@ public final class DrainBench {
         for (String table : source.query(
                         from, "SELECT string_agg(relname, ',') FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
                 .orElseThrow()
-                .split(",")) {
+                .split(",", -1)) {
             if (table.equals("history")) {
                 source.execute(from, "ALTER TABLE history REPLICA IDENTITY FULL");
             }
@@ -246,7 +246,7 @@ public final class DrainBench {
                         "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE backend_type = '" + kind
                                 + "' AND application_name = 'pgapply/" + name + "'")
                 .stream()
-                .flatMap(pids -> java.util.Arrays.stream(pids.split(",")))
+                .flatMap(pids -> java.util.Arrays.stream(pids.split(",", -1)))
                 .mapToLong(pid -> ticks(Long.parseLong(pid)))
                 .max()
                 .orElse(0);
@@ -256,7 +256,7 @@ public final class DrainBench {
     private static long ticks(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             return Long.parseLong(fields[11]) + Long.parseLong(fields[12]);
         } catch (IOException e) {
             return 0;

@@ -9,14 +9,14 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/// Looks now and then whether the publications still offer the tables that are followed. One thread looks, others ask.
+/// Looks now and then whether the publications still offer the tables that are followed. One thread looks, others
+/// ask.
 final class PublicationWatch {
 
     private final Supplier<List<PublishedTable>> publications;
     private final Runnable breakConnection;
     private final Set<TableName> followed;
-    private final long betweenLooksNanos;
-    private long lookedAtNanos = System.nanoTime();
+    private final Duration betweenLooks;
     private volatile boolean changed;
 
     PublicationWatch(
@@ -27,14 +27,15 @@ final class PublicationWatch {
         this.publications = publications;
         this.breakConnection = breakConnection;
         this.followed = names(followed);
-        this.betweenLooksNanos = betweenLooks.toNanos();
+        this.betweenLooks = betweenLooks;
     }
 
-    /// Looks if it is time to.
-    void look() {
-        if (!changed && System.nanoTime() - lookedAtNanos >= betweenLooksNanos) {
+    /// Looks again and again until something has changed or it is interrupted. A look can wait for a table that
+    /// somebody has locked, so nothing else happens on this thread.
+    void run() throws InterruptedException {
+        while (!changed) {
+            Thread.sleep(betweenLooks);
             changed = !names(publications.get()).equals(followed);
-            lookedAtNanos = System.nanoTime();
         }
     }
 

@@ -43,7 +43,10 @@ final class SlotCheck {
             return slot.<Decision>map(found -> new Decision.Adopt(confirmed(found)))
                     .orElseGet(Decision.Create::new);
         }
-        stored.ifPresent(this::requireSame);
+        if (stored.isEmpty()) {
+            throw foreignProgress(progress);
+        }
+        requireSame(stored.get());
         if (slot.isEmpty()) {
             throw lost(
                     "slot " + slotName + " does not exist on the source, though the target has applied changes up to "
@@ -99,6 +102,17 @@ final class SlotCheck {
                     "the target's progress belongs to slot " + stored.slotName() + ", not to " + slotName,
                     "Use --slot " + stored.slotName() + ", or another --name.");
         }
+    }
+
+    /// Replication origins belong to the whole target cluster, what is stored of the slot to one database.
+    private SetupException foreignProgress(Lsn progress) {
+        return new SetupException(
+                ErrorCode.SETUP,
+                "the target's replication origin has progress (" + progress + "), but this database knows nothing of the"
+                        + " subscription: another database of the cluster uses the name, or the subscription's row in"
+                        + " pgapply.subscription was deleted",
+                "Choose another --name; or, if nothing else uses it, on the target: SELECT"
+                        + " pg_replication_origin_drop('pgapply_…');");
     }
 
     private static SetupException lost(String message) {

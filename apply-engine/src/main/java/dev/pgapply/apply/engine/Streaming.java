@@ -67,7 +67,8 @@ final class Streaming {
             throws InterruptedException {
         Applier applier = new Applier(queue, session, gate, limits, positions, listener);
         Thread receiving = start("pgapply-receiver", receiver::run);
-        Thread keeping = start("pgapply-progress", () -> keeper.run(() -> watch(publications)));
+        Thread keeping = start("pgapply-progress", () -> keeper.run(this::watch));
+        Thread watching = start("pgapply-publications", publications::run);
         Applier.End end;
         try {
             end = applier.run(
@@ -75,10 +76,9 @@ final class Streaming {
         } finally {
             keeping.interrupt();
             receiving.interrupt();
-            join(keeping, () -> {
-                durability.abort();
-                publications.abort();
-            });
+            watching.interrupt();
+            join(watching, publications::abort);
+            join(keeping, durability::abort);
             join(receiving, stream::abort);
         }
         @Nullable RuntimeException failed = failure.get();
@@ -92,8 +92,7 @@ final class Streaming {
                 : end;
     }
 
-    private void watch(PublicationWatch publications) {
-        publications.look();
+    private void watch() {
         Lsn source = receiver.sourcePosition();
         if (source.isValid()) {
             listener.onEvent(new EngineEvent.SourcePosition(source));

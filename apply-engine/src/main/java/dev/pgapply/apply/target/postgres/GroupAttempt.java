@@ -9,7 +9,9 @@ import dev.pgapply.decoder.TableName;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.sql.SQLException;
-import java.util.ArrayList;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +22,7 @@ final class GroupAttempt {
     /// A target transaction whose COMMIT is queued.
     ///
     /// @param statements how many statements of the round come up to and with the COMMIT
-    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied) {}
+    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied, Instant commitTime) {}
 
     private final PostgresTargetSession session;
     private final Pipeline pipeline;
@@ -34,7 +36,10 @@ final class GroupAttempt {
     private long rows;
     private long transactions;
 
-    private final List<QueuedCommit> queued = new ArrayList<>();
+    /// Whether the target transaction in hand has changed anything in the rounds before this one.
+    private boolean changed;
+
+    private final Deque<QueuedCommit> queued = new ArrayDeque<>();
     private int committedEvents;
     private ChangeGroup.Applied committed = ChangeGroup.Applied.NOTHING;
 
@@ -102,8 +107,11 @@ final class GroupAttempt {
         }
         session.queueProgress(commit.endLsn(), commit.commitTime());
         int statements = pipeline.simple("COMMIT") + 1;
-        queued.add(
-                new QueuedCommit(statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
+        queued.add(new QueuedCommit(
+                statements,
+                event + 1,
+                new ChangeGroup.Applied(transactions, rows, commit.endLsn()),
+                commit.commitTime()));
         begun = false;
         transactions = 0;
         rows = 0;
@@ -112,8 +120,32 @@ final class GroupAttempt {
     private void sync() throws SQLException {
         pipeline.sync();
         report();
+        boolean idle = false;
+        int from = 0;
+        for (QueuedCommit commit : queued) {
+            idle = !changed && !hasChanged(from, commit.statements());
+            changed = false;
+            from = commit.statements();
+        }
+        changed |= hasChanged(from, pipeline.executed());
         queued.forEach(this::count);
+        QueuedCommit last = queued.peekLast();
         queued.clear();
+        if (last != null && idle) {
+            // A transaction without a change leaves no commit record, and so no progress.
+            session.commitProgress(last.applied().endLsn(), last.commitTime());
+        }
+    }
+
+    private boolean hasChanged(int from, int to) {
+        for (int i = from; i < to; i++) {
+            long tag = pipeline.tag(i);
+            if (tag != Pipeline.NO_TAG
+                    && (pipeline.affected(i) > 0 || group.events().get((int) tag) instanceof Change.Truncate)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void count(QueuedCommit commit) {

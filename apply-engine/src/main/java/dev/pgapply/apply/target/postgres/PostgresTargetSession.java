@@ -74,14 +74,24 @@ final class PostgresTargetSession implements TargetSession {
         try {
             pipeline.simple("BEGIN");
             pipeline.simple("SET LOCAL synchronous_commit = on");
-            // An origin's progress is written with a commit record, which only a transaction that wrote has.
-            pipeline.simple("SELECT pg_catalog.txid_current()");
-            queueProgress(start, Instant.EPOCH);
-            pipeline.simple("COMMIT");
-            pipeline.sync();
+            finishWithProgress(start, Instant.EPOCH);
         } catch (SQLException e) {
             throw errors.translate("storing the start position", e);
         }
+    }
+
+    /// Commits progress alone.
+    void commitProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+        pipeline.simple("BEGIN");
+        finishWithProgress(endLsn, commitTime);
+    }
+
+    private void finishWithProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+        // An origin's progress is written with a commit record, which only a transaction that wrote has.
+        pipeline.simple("SELECT pg_catalog.txid_current()");
+        queueProgress(endLsn, commitTime);
+        pipeline.simple("COMMIT");
+        pipeline.sync();
     }
 
     @Override
