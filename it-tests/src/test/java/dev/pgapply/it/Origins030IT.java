@@ -3,6 +3,7 @@ package dev.pgapply.it;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.pgapply.apply.Subscription.Origin;
+import dev.pgapply.apply.Subscription.TargetRows;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -49,7 +50,7 @@ final class Origins030IT {
 
     /// 030_origin: #216, a table that joins later while both directions run
     @Test
-    void copiedRowsDoNotComeBackEither() {
+    void neitherCopiedRowsNorTheEmptyingBeforeTheCopyComeBack() {
         try (Replication there = Replication.newest()) {
             Replication back = reverse(there);
             there.both("CREATE TABLE t (a int PRIMARY KEY)", "CREATE TABLE later (a int PRIMARY KEY)");
@@ -58,7 +59,9 @@ final class Origins030IT {
             there.with(setup -> {
                 setup.origin = Origin.NONE;
                 setup.publications = List.of("p");
+                setup.targetRows = TargetRows.TRUNCATE;
             });
+            there.target().execute("INSERT INTO later VALUES (1), (1000)");
             back.with(setup -> {
                 setup.origin = Origin.NONE;
                 setup.copyData = false;
