@@ -10,8 +10,11 @@ import java.util.function.UnaryOperator;
 /// A [Subscription] in the making: the fields that tests change, each with what most tests want.
 final class SubscriptionSetup {
 
-    /// Another way to the source's database.
+    /// Another way to the source's database, or another role in it.
     UnaryOperator<PostgresEndpoint> sourceEndpoint = UnaryOperator.identity();
+
+    /// The same for the target.
+    UnaryOperator<PostgresEndpoint> targetEndpoint = UnaryOperator.identity();
 
     List<String> publications = List.of();
     Optional<String> slot = Optional.empty();
@@ -28,19 +31,6 @@ final class SubscriptionSetup {
     Duration refreshInterval = Duration.ofSeconds(1);
     Optional<Duration> retryFor = Optional.empty();
 
-    /// Roles other than the superuser, by password where the server wants one.
-    Optional<Login> sourceRole = Optional.empty();
-
-    Optional<Login> targetRole = Optional.empty();
-
-    record Login(String role, String password) {
-        PostgresEndpoint endpoint(TestDatabase database) {
-            PostgresEndpoint superuser = database.endpoint();
-            return new PostgresEndpoint(
-                    superuser.hosts(), superuser.database(), role, () -> Optional.of(password), superuser.parameters());
-        }
-    }
-
     /// `-Dpgapply.grouping=off` runs all scenarios with the source's transaction boundaries.
     private static Subscription.Writer defaultWriter() {
         Subscription.Writer standard = Subscription.Writer.DEFAULT;
@@ -56,9 +46,8 @@ final class SubscriptionSetup {
     Subscription subscription(String name, TestDatabase source, TestDatabase target) {
         return new Subscription(
                 name,
-                sourceEndpoint.apply(
-                        sourceRole.map(login -> login.endpoint(source)).orElseGet(source::endpoint)),
-                targetRole.map(login -> login.endpoint(target)).orElseGet(target::endpoint),
+                sourceEndpoint.apply(source.endpoint()),
+                targetEndpoint.apply(target.endpoint()),
                 publications,
                 slot,
                 failover,

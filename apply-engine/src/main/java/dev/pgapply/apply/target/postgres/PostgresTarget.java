@@ -15,10 +15,15 @@ import dev.pgapply.schema.postgres.SessionProfile;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 /// A PostgreSQL target, 10 or newer. One object per engine.
 public final class PostgresTarget implements TargetEngine {
+
+    private static final String OBJECT_IN_USE = "55006";
+    private static final Duration ORIGIN_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     private final Subscription subscription;
     private final PostgresConnector connector;
@@ -89,11 +94,7 @@ public final class PostgresTarget implements TargetEngine {
             }
         }
         lock.acquire(connection);
-        ProgressStore progressStore = ProgressStore.open(
-                connection,
-                subscription.objectName(),
-                subscription.name(),
-                subscription.target().user());
+        ProgressStore progressStore = openProgress(connection);
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
@@ -108,6 +109,25 @@ public final class PostgresTarget implements TargetEngine {
                 catalog,
                 errors,
                 listener);
+    }
+
+    /// A session that ends frees its lock a moment before its origin.
+    private ProgressStore openProgress(Connection connection) throws SQLException, InterruptedException {
+        long deadline = System.nanoTime() + ORIGIN_PATIENCE.toNanos();
+        while (true) {
+            try {
+                return ProgressStore.open(
+                        connection,
+                        subscription.objectName(),
+                        subscription.name(),
+                        subscription.target().user());
+            } catch (SQLException e) {
+                if (!OBJECT_IN_USE.equals(e.getSQLState()) || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.sleep(BETWEEN_TRIES);
+            }
+        }
     }
 
     /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last
