@@ -28,6 +28,19 @@ final class SubscriptionSetup {
     Duration refreshInterval = Duration.ofSeconds(1);
     Optional<Duration> retryFor = Optional.empty();
 
+    /// Roles other than the superuser, by password where the server wants one.
+    Optional<Login> sourceRole = Optional.empty();
+
+    Optional<Login> targetRole = Optional.empty();
+
+    record Login(String role, String password) {
+        PostgresEndpoint endpoint(TestDatabase database) {
+            PostgresEndpoint superuser = database.endpoint();
+            return new PostgresEndpoint(
+                    superuser.hosts(), superuser.database(), role, () -> Optional.of(password), superuser.parameters());
+        }
+    }
+
     /// `-Dpgapply.grouping=off` runs all scenarios with the source's transaction boundaries.
     private static Subscription.Writer defaultWriter() {
         Subscription.Writer standard = Subscription.Writer.DEFAULT;
@@ -43,8 +56,9 @@ final class SubscriptionSetup {
     Subscription subscription(String name, TestDatabase source, TestDatabase target) {
         return new Subscription(
                 name,
-                sourceEndpoint.apply(source.endpoint()),
-                target.endpoint(),
+                sourceEndpoint.apply(
+                        sourceRole.map(login -> login.endpoint(source)).orElseGet(source::endpoint)),
+                targetRole.map(login -> login.endpoint(target)).orElseGet(target::endpoint),
                 publications,
                 slot,
                 failover,

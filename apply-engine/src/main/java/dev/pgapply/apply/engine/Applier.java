@@ -31,8 +31,8 @@ final class Applier {
         UNTIL_REACHED,
         /// It was asked to stop.
         STOPPED,
-        /// Other tables are published than are followed: a change of a table that is not known came, and everything
-        /// before its transaction is committed.
+        /// Other tables are published than are followed: a change of a table that is not known came, and
+        /// everything before its transaction is committed.
         TABLES_CHANGED
     }
 

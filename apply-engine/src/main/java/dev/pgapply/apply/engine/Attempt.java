@@ -69,8 +69,7 @@ final class Attempt implements AutoCloseable {
         migrate();
         DataSessions sessions = DataSessions.between(source, target, subscription.allowTriggers());
         TargetSession session = job.target()
-                .openSession(
-                        new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
+                .openSession(new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));

@@ -96,8 +96,8 @@ final class Job {
         }
     }
 
-    /// Tables whose changes came although they were not known. If the publications still do not offer them afterwards,
-    /// they have left in the meantime.
+    /// Tables whose changes came although they were not known. If the publications still do not offer them
+    /// afterwards, they have left in the meantime.
     void met(Set<TableName> unknown) {
         met.addAll(unknown);
     }

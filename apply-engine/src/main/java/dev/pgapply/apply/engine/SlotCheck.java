@@ -108,7 +108,8 @@ final class SlotCheck {
     private SetupException foreignProgress(Lsn progress) {
         return new SetupException(
                 ErrorCode.SETUP,
-                "the target's replication origin has progress (" + progress + "), but this database knows nothing of the"
+                "the target's replication origin has progress (" + progress
+                        + "), but this database knows nothing of the"
                         + " subscription: another database of the cluster uses the name, or the subscription's row in"
                         + " pgapply.subscription was deleted",
                 "Choose another --name; or, if nothing else uses it, on the target: SELECT"

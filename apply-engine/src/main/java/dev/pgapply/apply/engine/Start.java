@@ -4,6 +4,7 @@ import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationConnection.NewSlot;
 import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.tablesync.CopyJob;
+import dev.pgapply.apply.tablesync.CopyOrigin;
 import dev.pgapply.apply.tablesync.TableSync;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
@@ -98,21 +99,27 @@ final class Start {
         if (jobs.isEmpty()) {
             return;
         }
-        tables.truncateIfWished(jobs);
-        TableSync.Sides sides = new TableSync.Sides(
-                job.source(),
-                sessions.sourceCopy(),
-                job.sourceErrors(),
+        try (CopyOrigin origin = CopyOrigin.open(
                 job.target().connector(),
-                sessions.targetCopy(),
-                job.target().errors());
-        try (TableSync sync = new TableSync(
-                sides,
-                new TableStates(job.subscription().name()),
-                job.subscription().copy().tableJobs(),
-                job.listener())) {
-            attempt.breaker(sync::abort);
-            sync.copy(jobs, slot.snapshot(), slot.consistentPoint());
+                job.target().errors(),
+                job.subscription().objectName() + "_copy")) {
+            tables.truncateIfWished(jobs, origin);
+            TableSync.Sides sides = new TableSync.Sides(
+                    job.source(),
+                    sessions.sourceCopy(),
+                    job.sourceErrors(),
+                    job.target().connector(),
+                    sessions.targetCopy(),
+                    job.target().errors(),
+                    origin);
+            try (TableSync sync = new TableSync(
+                    sides,
+                    new TableStates(job.subscription().name()),
+                    job.subscription().copy().tableJobs(),
+                    job.listener())) {
+                attempt.breaker(sync::abort);
+                sync.copy(jobs, slot.snapshot(), slot.consistentPoint());
+            }
         }
     }
 

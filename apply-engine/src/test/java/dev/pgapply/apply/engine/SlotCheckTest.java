@@ -22,15 +22,13 @@ final class SlotCheckTest {
 
     @Test
     void withoutSlotAndProgressTheSlotIsMade() {
-        assertEquals(
-                new SlotCheck.Decision.Create(), check.decide(Optional.empty(), Optional.empty(), Lsn.INVALID));
+        assertEquals(new SlotCheck.Decision.Create(), check.decide(Optional.empty(), Optional.empty(), Lsn.INVALID));
     }
 
     @Test
     void aSlotThatNothingWasAppliedThroughIsAdoptedWhereItStands() {
         assertEquals(
-                new SlotCheck.Decision.Adopt(NEW),
-                check.decide(Optional.of(slot(NEW)), Optional.empty(), Lsn.INVALID));
+                new SlotCheck.Decision.Adopt(NEW), check.decide(Optional.of(slot(NEW)), Optional.empty(), Lsn.INVALID));
     }
 
     @Test
@@ -61,7 +59,8 @@ final class SlotCheckTest {
     void aMissingSlotIsAGapOnceSomethingWasApplied() {
         assertEquals(
                 ErrorCode.SLOT_LOST,
-                refused(Optional.empty(), Optional.of(stored("7", "s", OLD)), OLD).code());
+                refused(Optional.empty(), Optional.of(stored("7", "s", OLD)), OLD)
+                        .code());
     }
 
     @Test

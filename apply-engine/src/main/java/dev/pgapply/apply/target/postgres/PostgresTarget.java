@@ -89,7 +89,11 @@ public final class PostgresTarget implements TargetEngine {
             }
         }
         lock.acquire(connection);
-        ProgressStore progressStore = ProgressStore.open(connection, subscription.objectName(), subscription.name());
+        ProgressStore progressStore = ProgressStore.open(
+                connection,
+                subscription.objectName(),
+                subscription.name(),
+                subscription.target().user());
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
@@ -100,7 +104,7 @@ public final class PostgresTarget implements TargetEngine {
                 pipeline,
                 progressStore,
                 progress,
-                new TargetTables(pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session)),
+                new TargetTables(pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session), errors),
                 catalog,
                 errors,
                 listener);
