@@ -34,13 +34,17 @@ final class Bugs100IT {
                 "CREATE TABLE missing_attribute (a int)",
                 "ALTER TABLE missing_attribute REPLICA IDENTITY FULL",
                 "CREATE TABLE swallowed (a int PRIMARY KEY)");
-        replication.source().execute(
-                "INSERT INTO two_indexes VALUES (1, 1), (2, 2)",
-                "INSERT INTO dropped_column VALUES (1, 1, 1), (2, 2, 2)",
-                "INSERT INTO missing_attribute VALUES (1), (2)",
-                "CREATE UNLOGGED TABLE unlogged (a int)");
-        replication.target().execute(
-                """
+        replication
+                .source()
+                .execute(
+                        "INSERT INTO two_indexes VALUES (1, 1), (2, 2)",
+                        "INSERT INTO dropped_column VALUES (1, 1, 1), (2, 2, 2)",
+                        "INSERT INTO missing_attribute VALUES (1), (2)",
+                        "CREATE UNLOGGED TABLE unlogged (a int)");
+        replication
+                .target()
+                .execute(
+                        """
                 CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
                     BEGIN
@@ -51,8 +55,8 @@ final class Bugs100IT {
                     RETURN NEW;
                 END $$
                 """,
-                "CREATE TRIGGER swallow BEFORE INSERT ON swallowed FOR EACH ROW EXECUTE FUNCTION swallow()",
-                "ALTER TABLE swallowed ENABLE ALWAYS TRIGGER swallow");
+                        "CREATE TRIGGER swallow BEFORE INSERT ON swallowed FOR EACH ROW EXECUTE FUNCTION swallow()",
+                        "ALTER TABLE swallowed ENABLE ALWAYS TRIGGER swallow");
         run = replication.engine();
         replication.awaitSeen();
     }
@@ -75,20 +79,24 @@ final class Bugs100IT {
     /// 100_bugs: #303
     @Test
     void anIndexWhosePredicateCallsAFunctionTakesRows() {
-        replication.source().execute("INSERT INTO partly_indexed VALUES (1, 2), (3, 4)", "UPDATE partly_indexed SET b = 5");
+        replication
+                .source()
+                .execute("INSERT INTO partly_indexed VALUES (1, 2), (3, 4)", "UPDATE partly_indexed SET b = 5");
         assertArrived("partly_indexed");
     }
 
     /// 100_bugs: #304
     @Test
     void temporaryAndUnloggedTablesAreNotSent() {
-        replication.source().execute(
-                "INSERT INTO unlogged VALUES (1)",
-                "UPDATE unlogged SET a = 2",
-                "CREATE TEMPORARY TABLE passing (a int)",
-                "INSERT INTO passing VALUES (1)",
-                "UPDATE passing SET a = 2",
-                "DELETE FROM passing");
+        replication
+                .source()
+                .execute(
+                        "INSERT INTO unlogged VALUES (1)",
+                        "UPDATE unlogged SET a = 2",
+                        "CREATE TEMPORARY TABLE passing (a int)",
+                        "INSERT INTO passing VALUES (1)",
+                        "UPDATE passing SET a = 2",
+                        "DELETE FROM passing");
         replication.awaitSeen();
         run.assertRunning();
         assertEquals(List.of(), replication.target().queryAll("SELECT 1 FROM pg_class WHERE relname = 'unlogged'"));
@@ -98,7 +106,9 @@ final class Bugs100IT {
     @Test
     void anotherIdentityIndexHoldsForTheNextChange() {
         replication.both("ALTER TABLE two_indexes REPLICA IDENTITY USING INDEX two_indexes_b");
-        replication.source().execute("UPDATE two_indexes SET a = -a WHERE a = 1", "DELETE FROM two_indexes WHERE a = 2");
+        replication
+                .source()
+                .execute("UPDATE two_indexes SET a = -a WHERE a = 1", "DELETE FROM two_indexes WHERE a = 2");
         assertArrived("two_indexes");
         // The other key of the same row.
         replication.source().execute("UPDATE two_indexes SET b = 7, a = 8");
@@ -109,7 +119,9 @@ final class Bugs100IT {
     @Test
     void rowsAreFoundAfterAColumnWasDroppedOnBothSides() {
         replication.both("ALTER TABLE dropped_column DROP COLUMN gone");
-        replication.source().execute("UPDATE dropped_column SET b = 10 WHERE a = 1", "DELETE FROM dropped_column WHERE a = 2");
+        replication
+                .source()
+                .execute("UPDATE dropped_column SET b = 10 WHERE a = 1", "DELETE FROM dropped_column WHERE a = 2");
         assertArrived("dropped_column");
     }
 
@@ -117,13 +129,16 @@ final class Bugs100IT {
     @Test
     void rowsAreFoundAfterAColumnWasAddedWithoutARewrite() {
         replication.target().execute("ALTER TABLE missing_attribute ADD COLUMN b bool DEFAULT false");
-        replication.source().execute(
-                "ALTER TABLE missing_attribute ADD COLUMN b bool DEFAULT false",
-                "UPDATE missing_attribute SET b = true WHERE a = 2",
-                "UPDATE missing_attribute SET a = a + 1");
+        replication
+                .source()
+                .execute(
+                        "ALTER TABLE missing_attribute ADD COLUMN b bool DEFAULT false",
+                        "UPDATE missing_attribute SET b = true WHERE a = 2",
+                        "UPDATE missing_attribute SET a = a + 1");
         assertArrived("missing_attribute");
         assertEquals(
-                List.of("2f", "3t"), replication.target().queryAll("SELECT a::text || b::text::char FROM missing_attribute ORDER BY a"));
+                List.of("2f", "3t"),
+                replication.target().queryAll("SELECT a::text || b::text::char FROM missing_attribute ORDER BY a"));
     }
 
     /// 100_bugs: #313
@@ -140,23 +155,28 @@ final class Bugs100IT {
 
     /// 100_bugs: #308
     ///
-    /// A server's own subscriber knows the new table only after REFRESH; here it is copied as soon as it is heard of.
+    /// A server's own subscriber knows the new table only after REFRESH; here it is copied by itself.
     @Test
     void aSchemaRenamedAndMadeAgainInOneTransactionIsFollowedByName() {
         try (Replication own = Replication.newest()) {
             own.source().execute("CREATE SCHEMA sch1", "CREATE TABLE sch1.t1 (c1 int)");
-            own.target().execute(
-                    "CREATE SCHEMA sch1", "CREATE TABLE sch1.t1 (c1 int)", "CREATE SCHEMA sch2", "CREATE TABLE sch2.t1 (c1 int)");
+            own.target()
+                    .execute(
+                            "CREATE SCHEMA sch1",
+                            "CREATE TABLE sch1.t1 (c1 int)",
+                            "CREATE SCHEMA sch2",
+                            "CREATE TABLE sch2.t1 (c1 int)");
             try (EngineRun engine = own.engine()) {
                 own.awaitSeen();
                 own.source().execute("INSERT INTO sch1.t1 VALUES (1)");
                 own.awaitSeen();
-                own.source().transaction(
-                        "ALTER SCHEMA sch1 RENAME TO sch2",
-                        "CREATE SCHEMA sch1",
-                        "CREATE TABLE sch1.t1 (c1 int)",
-                        "INSERT INTO sch1.t1 VALUES (2)",
-                        "INSERT INTO sch2.t1 VALUES (3)");
+                own.source()
+                        .transaction(
+                                "ALTER SCHEMA sch1 RENAME TO sch2",
+                                "CREATE SCHEMA sch1",
+                                "CREATE TABLE sch1.t1 (c1 int)",
+                                "INSERT INTO sch1.t1 VALUES (2)",
+                                "INSERT INTO sch2.t1 VALUES (3)");
                 own.awaitSeen();
                 assertEquals(List.of("1", "2"), own.target().queryAll("SELECT c1 FROM sch1.t1 ORDER BY 1"));
                 own.assertIdentical("sch2.t1");
@@ -172,18 +192,23 @@ final class Bugs100IT {
         TestServer server = TestServers.source(TestServers.NEWEST);
         try (Replication own = Replication.of(server.database(), server.database())) {
             own.both("CREATE TABLE t1 (a int)", "CREATE TABLE t2 (a int)");
-            own.source().execute(
-                    "INSERT INTO t1 SELECT generate_series(1, 2000)",
-                    "CREATE PUBLICATION p FOR TABLE t1",
-                    "INSERT INTO t2 SELECT generate_series(1, 2000)");
+            own.source()
+                    .execute(
+                            "INSERT INTO t1 SELECT generate_series(1, 2000)",
+                            "CREATE PUBLICATION p FOR TABLE t1",
+                            "INSERT INTO t2 SELECT generate_series(1, 2000)");
             own.with(setup -> setup.publications = List.of("p"));
             try (EngineRun engine = own.engine()) {
-                own.source().execute("INSERT INTO t1 SELECT generate_series(2001, 4000)", "INSERT INTO t2 SELECT generate_series(2001, 4000)");
+                own.source()
+                        .execute(
+                                "INSERT INTO t1 SELECT generate_series(2001, 4000)",
+                                "INSERT INTO t2 SELECT generate_series(2001, 4000)");
                 own.awaitSeen();
-                own.source().execute(
-                        "ALTER PUBLICATION p ADD TABLE t2",
-                        "INSERT INTO t1 SELECT generate_series(4001, 6000)",
-                        "INSERT INTO t2 SELECT generate_series(4001, 6000)");
+                own.source()
+                        .execute(
+                                "ALTER PUBLICATION p ADD TABLE t2",
+                                "INSERT INTO t1 SELECT generate_series(4001, 6000)",
+                                "INSERT INTO t2 SELECT generate_series(4001, 6000)");
                 own.awaitSeen();
                 own.assertIdentical();
                 assertEquals(6000, own.target().count("t2"));
@@ -226,8 +251,7 @@ final class Bugs100IT {
             own.source().execute("CREATE PUBLICATION p FOR TABLE t WHERE (a / 0 > 0)");
             try (EngineRun engine = own.engine()) {
                 own.awaitSeen();
-                own.source().execute(
-                        "INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET b = 1");
+                own.source().execute("INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET b = 1");
                 ApplyException refusal = engine.awaitFailure();
                 assertEquals(ErrorCode.SETUP, refusal.code());
                 assertTrue(refusal.getMessage().contains("division by zero"), refusal.getMessage());

@@ -300,8 +300,8 @@ final class RepChanges001IT {
 
     /// 001_rep_changes: #11, #12
     ///
-    /// A server's own subscriber goes on with a gap when the table comes back; here a person says what becomes of its
-    /// rows, and it is copied anew.
+    /// A server's own subscriber goes on with a gap when the table comes back; here a person says what becomes
+    /// of its rows, and it is copied anew.
     @Test
     void aTableTakenOutOfThePublicationIsLeftAloneUntilItComesBack() {
         try (Replication own = Replication.newest().with(setup -> {
@@ -315,8 +315,10 @@ final class RepChanges001IT {
                 own.source().execute("ALTER PUBLICATION p DROP TABLE ins", "INSERT INTO ins VALUES (8888)");
                 own.awaitSeen();
                 assertEquals(List.of("1"), own.target().queryAll("SELECT a FROM ins"));
-                Await.until("the table is reported", () -> engine.events(EngineEvent.Warning.class).stream()
-                        .anyMatch(warning -> warning.message().contains("public.ins is no longer published")));
+                Await.until(
+                        "the table is reported",
+                        () -> engine.events(EngineEvent.Warning.class).stream()
+                                .anyMatch(warning -> warning.message().contains("public.ins is no longer published")));
                 own.source().execute("INSERT INTO other VALUES (1)");
                 own.awaitSeen();
                 own.assertIdentical("other");
