@@ -16,18 +16,23 @@ final class Collation012IT {
     @Test
     void rowsAreFoundByTheTargetsCollation() {
         try (Replication replication = Replication.newest().with(setup -> setup.copyData = false)) {
-            replication.source().execute(
-                    "CREATE TABLE keyed (a text PRIMARY KEY, b text)",
-                    "CREATE TABLE keyless (a text, b text)",
-                    "ALTER TABLE keyless REPLICA IDENTITY FULL");
-            replication.target().execute(
-                    "CREATE COLLATION loose (provider = icu, locale = 'und', deterministic = false)",
-                    "CREATE TABLE keyed (a text COLLATE loose PRIMARY KEY, b text)",
-                    "CREATE TABLE keyless (a text COLLATE loose, b text)");
+            replication
+                    .source()
+                    .execute(
+                            "CREATE TABLE keyed (a text PRIMARY KEY, b text)",
+                            "CREATE TABLE keyless (a text, b text)",
+                            "ALTER TABLE keyless REPLICA IDENTITY FULL");
+            replication
+                    .target()
+                    .execute(
+                            "CREATE COLLATION loose (provider = icu, locale = 'und', deterministic = false)",
+                            "CREATE TABLE keyed (a text COLLATE loose PRIMARY KEY, b text)",
+                            "CREATE TABLE keyless (a text COLLATE loose, b text)");
             for (String table : List.of("keyed", "keyless")) {
                 replication.source().execute("INSERT INTO " + table + " VALUES (" + COMPOSED + ", 'foo')");
-                replication.target().execute(
-                        "INSERT INTO " + table + " VALUES (" + DECOMPOSED + ", 'foo'), ('other', 'foo')");
+                replication
+                        .target()
+                        .execute("INSERT INTO " + table + " VALUES (" + DECOMPOSED + ", 'foo'), ('other', 'foo')");
             }
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
@@ -36,7 +41,9 @@ final class Collation012IT {
                 for (String table : List.of("keyed", "keyless")) {
                     assertEquals(
                             List.of("bar", "foo"),
-                            replication.target().queryAll("SELECT b FROM " + table + " ORDER BY a COLLATE \"C\" = 'other'"));
+                            replication
+                                    .target()
+                                    .queryAll("SELECT b FROM " + table + " ORDER BY a COLLATE \"C\" = 'other'"));
                 }
                 replication.source().execute("DELETE FROM keyed", "DELETE FROM keyless");
                 replication.awaitSeen();

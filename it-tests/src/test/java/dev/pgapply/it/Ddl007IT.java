@@ -27,7 +27,8 @@ final class Ddl007IT {
                     List.of(),
                     replication
                             .source()
-                            .queryAll("SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"));
+                            .queryAll(
+                                    "SELECT slot_name FROM pg_replication_slots WHERE database = current_database()"));
             replication.with(setup -> setup.publications = List.of("here")).applyUntilNow();
             // A list that is changed later is checked as well.
             assertRefused(replication, List.of("away"), "publication does not exist: away");
@@ -35,9 +36,8 @@ final class Ddl007IT {
     }
 
     private static void assertRefused(Replication replication, List<String> publications, String message) {
-        try (EngineRun run = replication
-                .with(setup -> setup.publications = publications)
-                .engine()) {
+        try (EngineRun run =
+                replication.with(setup -> setup.publications = publications).engine()) {
             ApplyException refusal = run.awaitFailure();
             assertEquals(ErrorCode.SETUP, refusal.code());
             assertTrue(refusal.getMessage().contains(message), refusal.getMessage());
@@ -57,10 +57,12 @@ final class Ddl007IT {
                 replication.source().execute("INSERT INTO t VALUES (1)");
                 replication.awaitSeen();
                 replication.assertIdentical();
-                replication.source().execute(
-                        "ALTER PUBLICATION p RENAME TO other",
-                        "ALTER PUBLICATION empty RENAME TO p",
-                        "INSERT INTO t VALUES (2)");
+                replication
+                        .source()
+                        .execute(
+                                "ALTER PUBLICATION p RENAME TO other",
+                                "ALTER PUBLICATION empty RENAME TO p",
+                                "INSERT INTO t VALUES (2)");
                 replication.awaitSeen();
                 assertEquals(List.of("1"), replication.target().queryAll("SELECT a FROM t"));
                 run.assertRunning();

@@ -18,39 +18,43 @@ final class Generated011IT {
     @BeforeAll
     static void start() {
         replication = Replication.newest().with(setup -> setup.publications = List.of("none", "stored", "listed"));
-        replication.source().execute(
-                "CREATE TABLE tab1 (a int PRIMARY KEY, b int GENERATED ALWAYS AS (a * 2) STORED,"
-                        + " c int GENERATED ALWAYS AS (a * 3) VIRTUAL)",
-                "INSERT INTO tab1 (a) VALUES (1), (2), (3)",
-                "CREATE TABLE tab2 (a int PRIMARY KEY)",
-                "INSERT INTO tab2 VALUES (1)",
-                "CREATE TABLE to_none (a int, b int GENERATED ALWAYS AS (a * 2) STORED)",
-                "INSERT INTO to_none (a) VALUES (1), (2), (3)",
-                "CREATE TABLE to_stored (a int, b int GENERATED ALWAYS AS (a * 2) STORED)",
-                "INSERT INTO to_stored (a) VALUES (1), (2), (3)",
-                "CREATE TABLE to_listed (a int, gen1 int GENERATED ALWAYS AS (a * 2) STORED)",
-                "INSERT INTO to_listed (a) VALUES (1), (2)",
-                "CREATE TABLE to_one (a int, gen1 int GENERATED ALWAYS AS (a * 2) STORED,"
-                        + " gen2 int GENERATED ALWAYS AS (a * 3) STORED)",
-                "INSERT INTO to_one (a) VALUES (1), (2)",
-                "CREATE TABLE both_ways (c1 int PRIMARY KEY, c2 int GENERATED ALWAYS AS (c1 * 2) STORED,"
-                        + " c3 int GENERATED ALWAYS AS (c1 * 3) STORED)",
-                "INSERT INTO both_ways VALUES (1)",
-                "CREATE PUBLICATION none FOR TABLE tab1, tab2, to_none, to_listed (gen1)",
-                "CREATE PUBLICATION stored FOR TABLE to_stored, both_ways WITH (publish_generated_columns = stored)",
-                "CREATE PUBLICATION listed FOR TABLE to_one (gen1) WITH (publish_generated_columns = stored)");
-        replication.target().execute(
-                "CREATE TABLE tab1 (a int PRIMARY KEY, b int GENERATED ALWAYS AS (a * 22) STORED,"
-                        + " c int GENERATED ALWAYS AS (a * 33) VIRTUAL, d int)",
-                "CREATE TABLE tab2 (a int PRIMARY KEY, d int, e int GENERATED ALWAYS AS (a * 10) STORED)",
-                "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.d := NEW.a + 10; RETURN NEW; END'",
-                "CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON tab2 FOR EACH ROW EXECUTE FUNCTION fill()",
-                "CREATE TABLE to_none (a int, b int)",
-                "CREATE TABLE to_stored (a int, b int)",
-                "CREATE TABLE to_listed (a int, gen1 int)",
-                "CREATE TABLE to_one (a int, gen1 int, gen2 int)",
-                "CREATE TABLE both_ways (c1 int PRIMARY KEY, c2 int GENERATED ALWAYS AS (c1 + 2) STORED,"
-                        + " c3 int GENERATED ALWAYS AS (c1 + 3) STORED)");
+        replication
+                .source()
+                .execute(
+                        "CREATE TABLE tab1 (a int PRIMARY KEY, b int GENERATED ALWAYS AS (a * 2) STORED,"
+                                + " c int GENERATED ALWAYS AS (a * 3) VIRTUAL)",
+                        "INSERT INTO tab1 (a) VALUES (1), (2), (3)",
+                        "CREATE TABLE tab2 (a int PRIMARY KEY)",
+                        "INSERT INTO tab2 VALUES (1)",
+                        "CREATE TABLE to_none (a int, b int GENERATED ALWAYS AS (a * 2) STORED)",
+                        "INSERT INTO to_none (a) VALUES (1), (2), (3)",
+                        "CREATE TABLE to_stored (a int, b int GENERATED ALWAYS AS (a * 2) STORED)",
+                        "INSERT INTO to_stored (a) VALUES (1), (2), (3)",
+                        "CREATE TABLE to_listed (a int, gen1 int GENERATED ALWAYS AS (a * 2) STORED)",
+                        "INSERT INTO to_listed (a) VALUES (1), (2)",
+                        "CREATE TABLE to_one (a int, gen1 int GENERATED ALWAYS AS (a * 2) STORED,"
+                                + " gen2 int GENERATED ALWAYS AS (a * 3) STORED)",
+                        "INSERT INTO to_one (a) VALUES (1), (2)",
+                        "CREATE TABLE both_ways (c1 int PRIMARY KEY, c2 int GENERATED ALWAYS AS (c1 * 2) STORED,"
+                                + " c3 int GENERATED ALWAYS AS (c1 * 3) STORED)",
+                        "INSERT INTO both_ways VALUES (1)",
+                        "CREATE PUBLICATION none FOR TABLE tab1, tab2, to_none, to_listed (gen1)",
+                        "CREATE PUBLICATION stored FOR TABLE to_stored, both_ways WITH (publish_generated_columns = stored)",
+                        "CREATE PUBLICATION listed FOR TABLE to_one (gen1) WITH (publish_generated_columns = stored)");
+        replication
+                .target()
+                .execute(
+                        "CREATE TABLE tab1 (a int PRIMARY KEY, b int GENERATED ALWAYS AS (a * 22) STORED,"
+                                + " c int GENERATED ALWAYS AS (a * 33) VIRTUAL, d int)",
+                        "CREATE TABLE tab2 (a int PRIMARY KEY, d int, e int GENERATED ALWAYS AS (a * 10) STORED)",
+                        "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.d := NEW.a + 10; RETURN NEW; END'",
+                        "CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON tab2 FOR EACH ROW EXECUTE FUNCTION fill()",
+                        "CREATE TABLE to_none (a int, b int)",
+                        "CREATE TABLE to_stored (a int, b int)",
+                        "CREATE TABLE to_listed (a int, gen1 int)",
+                        "CREATE TABLE to_one (a int, gen1 int, gen2 int)",
+                        "CREATE TABLE both_ways (c1 int PRIMARY KEY, c2 int GENERATED ALWAYS AS (c1 + 2) STORED,"
+                                + " c3 int GENERATED ALWAYS AS (c1 + 3) STORED)");
         run = replication.engine();
         replication.awaitSeen();
         replication.target().execute("ALTER TABLE tab2 ENABLE REPLICA TRIGGER fill");
@@ -131,7 +135,8 @@ final class Generated011IT {
         assertTarget("SELECT concat_ws(' ', c1, c2, c3) FROM both_ways ORDER BY c1", "2 4 5", "10 12 13");
         assertTrue(
                 run.events(EngineEvent.Warning.class).stream()
-                        .anyMatch(warning -> warning.message().contains("public.both_ways of the target generates c2, c3")),
+                        .anyMatch(warning ->
+                                warning.message().contains("public.both_ways of the target generates c2, c3")),
                 () -> "" + run.events(EngineEvent.Warning.class));
     }
 }

@@ -16,18 +16,20 @@ final class Matviews009IT {
             replication.both("CREATE TABLE test1 (a int PRIMARY KEY, b text)");
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
-                replication.source().execute(
-                        "INSERT INTO test1 (a, b) VALUES (1, 'one'), (2, 'two')",
-                        "CREATE MATERIALIZED VIEW testmv1 AS SELECT * FROM test1",
-                        "CREATE UNIQUE INDEX ON testmv1 (a)",
-                        "INSERT INTO test1 VALUES (3, 'three')",
-                        "REFRESH MATERIALIZED VIEW testmv1",
-                        "INSERT INTO test1 VALUES (4, 'four')",
-                        "REFRESH MATERIALIZED VIEW CONCURRENTLY testmv1",
-                        "CREATE VIEW v AS SELECT * FROM test1",
-                        "CREATE TABLE made_and_dropped AS SELECT 1 AS a",
-                        "DROP TABLE made_and_dropped",
-                        "INSERT INTO test1 VALUES (5, 'five')");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO test1 (a, b) VALUES (1, 'one'), (2, 'two')",
+                                "CREATE MATERIALIZED VIEW testmv1 AS SELECT * FROM test1",
+                                "CREATE UNIQUE INDEX ON testmv1 (a)",
+                                "INSERT INTO test1 VALUES (3, 'three')",
+                                "REFRESH MATERIALIZED VIEW testmv1",
+                                "INSERT INTO test1 VALUES (4, 'four')",
+                                "REFRESH MATERIALIZED VIEW CONCURRENTLY testmv1",
+                                "CREATE VIEW v AS SELECT * FROM test1",
+                                "CREATE TABLE made_and_dropped AS SELECT 1 AS a",
+                                "DROP TABLE made_and_dropped",
+                                "INSERT INTO test1 VALUES (5, 'five')");
                 replication.awaitSeen();
                 replication.assertIdentical();
                 assertEquals(5, replication.target().count("test1"));

@@ -14,8 +14,11 @@ final class Rewrite006IT {
         try (Replication replication = Replication.newest()) {
             replication.both("CREATE TABLE test1 (a int PRIMARY KEY, b text)", "CREATE TABLE test2 (a int, b int)");
             try (EngineRun run = replication.engine()) {
-                replication.source().execute(
-                        "INSERT INTO test1 (a, b) VALUES (1, 'one'), (2, 'two')", "INSERT INTO test2 VALUES (1, 1)");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO test1 (a, b) VALUES (1, 'one'), (2, 'two')",
+                                "INSERT INTO test2 VALUES (1, 1)");
                 replication.awaitSeen();
                 replication.assertIdentical();
                 // The target first, so that it can take what comes.
@@ -25,12 +28,14 @@ final class Rewrite006IT {
                             "ALTER TABLE test1 ADD COLUMN d uuid NOT NULL DEFAULT '4d8e5a3c-0000-4000-8000-000000000000'",
                             "ALTER TABLE test2 ALTER COLUMN b TYPE bigint");
                 }
-                replication.source().execute(
-                        "INSERT INTO test1 (a, b, c) VALUES (3, 'three', 33)",
-                        "INSERT INTO test2 VALUES (2, 5000000000)",
-                        "UPDATE test1 SET c = 11 WHERE a = 1",
-                        "VACUUM FULL test1",
-                        "INSERT INTO test1 (a, b) VALUES (4, 'four')");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO test1 (a, b, c) VALUES (3, 'three', 33)",
+                                "INSERT INTO test2 VALUES (2, 5000000000)",
+                                "UPDATE test1 SET c = 11 WHERE a = 1",
+                                "VACUUM FULL test1",
+                                "INSERT INTO test1 (a, b) VALUES (4, 'four')");
                 replication.awaitSeen();
                 replication.assertIdentical();
                 assertEquals(4, replication.target().count("test1"));

@@ -24,15 +24,19 @@ final class Truncate010IT {
                 "CREATE TABLE tab4 (x int PRIMARY KEY, y int REFERENCES tab3)",
                 "CREATE TABLE published (a int)",
                 "CREATE TABLE unpublished (a int)");
-        replication.source().execute(
-                "CREATE PUBLICATION all_actions FOR TABLE tab1, tab3, tab4, published",
-                "CREATE PUBLICATION inserts FOR TABLE tab2 WITH (publish = 'insert')",
-                "INSERT INTO tab2 VALUES (1), (2), (3)",
-                "INSERT INTO unpublished VALUES (1), (2), (3)");
-        replication.target().execute(
-                "CREATE SEQUENCE seq1 OWNED BY tab1.a",
-                "ALTER SEQUENCE seq1 START 101",
-                "INSERT INTO unpublished VALUES (1), (2), (3)");
+        replication
+                .source()
+                .execute(
+                        "CREATE PUBLICATION all_actions FOR TABLE tab1, tab3, tab4, published",
+                        "CREATE PUBLICATION inserts FOR TABLE tab2 WITH (publish = 'insert')",
+                        "INSERT INTO tab2 VALUES (1), (2), (3)",
+                        "INSERT INTO unpublished VALUES (1), (2), (3)");
+        replication
+                .target()
+                .execute(
+                        "CREATE SEQUENCE seq1 OWNED BY tab1.a",
+                        "ALTER SEQUENCE seq1 START 101",
+                        "INSERT INTO unpublished VALUES (1), (2), (3)");
         run = replication.engine();
         replication.awaitSeen();
     }
@@ -71,10 +75,12 @@ final class Truncate010IT {
         replication.source().execute("TRUNCATE tab2");
         replication.awaitSeen();
         assertEquals(3, replication.target().count("tab2"));
-        replication.source().execute(
-                "ALTER PUBLICATION inserts SET (publish = 'insert, truncate')",
-                "INSERT INTO tab2 VALUES (4)",
-                "TRUNCATE tab2");
+        replication
+                .source()
+                .execute(
+                        "ALTER PUBLICATION inserts SET (publish = 'insert, truncate')",
+                        "INSERT INTO tab2 VALUES (4)",
+                        "TRUNCATE tab2");
         replication.awaitSeen();
         assertEquals(0, replication.target().count("tab2"));
     }
@@ -89,8 +95,9 @@ final class Truncate010IT {
         replication.awaitSeen();
         assertEquals(0, replication.target().count("tab3"));
         assertEquals(0, replication.target().count("tab4"));
-        replication.source().execute(
-                "INSERT INTO tab3 VALUES (1)", "INSERT INTO tab4 VALUES (10, 1)", "TRUNCATE tab3 CASCADE");
+        replication
+                .source()
+                .execute("INSERT INTO tab3 VALUES (1)", "INSERT INTO tab4 VALUES (10, 1)", "TRUNCATE tab3 CASCADE");
         replication.awaitSeen();
         assertEquals(0, replication.target().count("tab3"));
         assertEquals(0, replication.target().count("tab4"));
@@ -99,10 +106,12 @@ final class Truncate010IT {
     /// 010_truncate: #76
     @Test
     void tablesThatAreNotPublishedKeepTheirRows() {
-        replication.source().execute(
-                "INSERT INTO published VALUES (1), (2)",
-                "INSERT INTO published VALUES (3)",
-                "TRUNCATE published, unpublished");
+        replication
+                .source()
+                .execute(
+                        "INSERT INTO published VALUES (1), (2)",
+                        "INSERT INTO published VALUES (3)",
+                        "TRUNCATE published, unpublished");
         replication.awaitSeen();
         assertEquals(0, replication.target().count("published"));
         assertEquals(3, replication.target().count("unpublished"));
@@ -122,8 +131,12 @@ final class Truncate010IT {
                 server.set("synchronous_standby_names", "\"pgapply/" + own.name() + "\"");
                 server.reload();
                 // Each of them returns only when it is confirmed.
-                own.source().execute(
-                        "INSERT INTO tab1 VALUES (1), (2), (3)", "TRUNCATE tab1", "INSERT INTO tab1 VALUES (4)", "TRUNCATE tab1");
+                own.source()
+                        .execute(
+                                "INSERT INTO tab1 VALUES (1), (2), (3)",
+                                "TRUNCATE tab1",
+                                "INSERT INTO tab1 VALUES (4)",
+                                "TRUNCATE tab1");
                 assertEquals(0, own.target().count("tab1"));
                 engine.assertRunning();
                 server.set("synchronous_standby_names", "");

@@ -45,8 +45,7 @@ sealed interface ProgressStore {
     /// row's progress along, and one that may not any more is refused.
     ///
     /// @param role the session's role, for what it should be granted
-    static ProgressStore open(Connection session, String origin, String subscription, String role)
-            throws SQLException {
+    static ProgressStore open(Connection session, String origin, String subscription, String role) throws SQLException {
         if (ReplicationOrigins.areUsable(session)) {
             ReplicationOrigins.create(session, origin);
             ReplicationOrigins.setUp(session, origin);
@@ -61,9 +60,11 @@ sealed interface ProgressStore {
                     "On the target, as a superuser (before PostgreSQL 14 only superusers may use origins):\n"
                             + ReplicationOrigins.grants(role));
         }
-        LOG.warn("the target's role {} may not use replication origins: progress is kept in pgapply.progress, every"
-                + " commit waits for the target's disk, and those who follow the target cannot tell what it has"
-                + " received", role);
+        LOG.warn(
+                "the target's role {} may not use replication origins: progress is kept in pgapply.progress, every"
+                        + " commit waits for the target's disk, and those who follow the target cannot tell what it has"
+                        + " received",
+                role);
         return new ControlRow(subscription);
     }
 
