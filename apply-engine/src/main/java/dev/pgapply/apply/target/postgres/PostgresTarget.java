@@ -1,5 +1,6 @@
 package dev.pgapply.apply.target.postgres;
 
+import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.Durability;
@@ -93,7 +94,8 @@ public final class PostgresTarget implements TargetEngine {
                 connection,
                 subscription.objectName(),
                 subscription.name(),
-                subscription.target().user());
+                subscription.target().user(),
+                warning -> listener.onEvent(new EngineEvent.Warning(warning)));
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
