@@ -2,6 +2,7 @@ package dev.pgapply.it;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.Subscription.Origin;
 import dev.pgapply.apply.Subscription.TargetRows;
 import java.util.List;
@@ -102,24 +103,74 @@ final class Origins030IT {
             none.target().execute(table);
             any.target().execute(table);
             onward.with(setup -> setup.origin = Origin.NONE);
-            try (EngineRun a = first.engine();
-                    EngineRun b = onward.engine();
-                    EngineRun c = everything.engine()) {
+            try (EngineRun a = first.engine()) {
                 first.awaitApplied();
-                onward.awaitApplied();
-                everything.awaitApplied();
-                first.source().execute("INSERT INTO t VALUES (32)");
-                first.awaitApplied();
-                first.target().execute("INSERT INTO t VALUES (33)");
-                onward.awaitApplied();
-                everything.awaitApplied();
-                assertEquals(List.of("(32)", "(33)"), first.target().rows("t"));
-                assertEquals(List.of("(33)"), none.target().rows("t"));
-                assertEquals(List.of("(32)", "(33)"), any.target().rows("t"));
-                List.of(a, b, c).forEach(EngineRun::assertRunning);
+                assertEquals(List.of("t"), warnedOf(onward));
+                try (EngineRun b = onward.engine();
+                        EngineRun c = everything.engine()) {
+                    onward.awaitApplied();
+                    everything.awaitApplied();
+                    first.source().execute("INSERT INTO t VALUES (32)");
+                    first.awaitApplied();
+                    first.target().execute("INSERT INTO t VALUES (33)");
+                    onward.awaitApplied();
+                    everything.awaitApplied();
+                    assertEquals(List.of("(32)", "(33)"), first.target().rows("t"));
+                    assertEquals(List.of("(33)"), none.target().rows("t"));
+                    assertEquals(List.of("(32)", "(33)"), any.target().rows("t"));
+                    List.of(a, b, c).forEach(EngineRun::assertRunning);
+                }
             }
             dropOrigin(onward);
             dropOrigin(everything);
+        }
+    }
+
+    /// 030_origin: #220, #221, #222, #223
+    @Test
+    void copyOfRowsThatTheSourceReceivedItselfIsWarnedOf() {
+        try (Replication replication = Replication.newest()) {
+            replication.both(
+                    "CREATE TABLE own (a int)",
+                    "CREATE TABLE received (a int)",
+                    "CREATE TABLE later (a int)",
+                    "CREATE TABLE leaf_received (a int) PARTITION BY RANGE (a)",
+                    "CREATE TABLE leaf_received_1 PARTITION OF leaf_received DEFAULT",
+                    "CREATE TABLE root_received (a int) PARTITION BY RANGE (a)",
+                    "CREATE TABLE root_received_1 PARTITION OF root_received DEFAULT");
+            TestServer server = replication.target().server();
+            replication.target().execute("CREATE PUBLICATION native FOR TABLE received, later, leaf_received_1, root_received"
+                    + " WITH (publish_via_partition_root = true)");
+            replication.source().execute(
+                    "CREATE SUBSCRIPTION it_native_030 CONNECTION 'host=" + server.host() + " port=" + server.port()
+                            + " user=postgres password=''" + server.password() + "'' dbname="
+                            + replication.target().name() + "' PUBLICATION native WITH (copy_data = false)",
+                    "CREATE PUBLICATION p FOR TABLE own, received, leaf_received WITH (publish_via_partition_root = true)",
+                    "CREATE PUBLICATION q FOR TABLE root_received_1");
+            try {
+                replication.with(setup -> {
+                    setup.origin = Origin.NONE;
+                    setup.publications = List.of("p", "q");
+                });
+                assertEquals(List.of("leaf_received", "received", "root_received_1"), warnedOf(replication));
+                assertEquals(List.of(), warnedOf(replication));
+                replication.source().execute("ALTER PUBLICATION p ADD TABLE later");
+                assertEquals(List.of("later"), warnedOf(replication));
+            } finally {
+                replication.source().execute("DROP SUBSCRIPTION it_native_030");
+            }
+        }
+    }
+
+    private static List<String> warnedOf(Replication replication) {
+        try (EngineRun run = replication.engine()) {
+            replication.awaitApplied();
+            return run.events(EngineEvent.Warning.class).stream()
+                    .map(EngineEvent.Warning::message)
+                    .filter(message -> message.contains("receives rows from elsewhere"))
+                    .map(message -> message.replaceAll("^table public\\.(\\w+) .*", "$1"))
+                    .sorted()
+                    .toList();
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.pgapply.apply.engine;
 
+import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationConnection.NewSlot;
 import dev.pgapply.apply.tablesync.ControlTables;
@@ -10,6 +11,7 @@ import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.postgres.PostgresSession;
+import dev.pgapply.schema.postgres.ReceivedTables;
 import dev.pgapply.schema.postgres.SlotFacts;
 import dev.pgapply.schema.postgres.SourceFacts;
 import dev.pgapply.schema.postgres.SourceServer;
@@ -99,6 +101,7 @@ final class Start {
         if (jobs.isEmpty()) {
             return;
         }
+        warnOfReceivedRows(jobs);
         try (CopyOrigin origin = CopyOrigin.open(
                 job.target().connector(),
                 job.target().errors(),
@@ -120,6 +123,21 @@ final class Start {
                 attempt.breaker(sync::abort);
                 sync.copy(jobs, slot.snapshot(), slot.consistentPoint());
             }
+        }
+    }
+
+    /// The stream can leave out what the source has received itself; a copy cannot tell.
+    private void warnOfReceivedRows(List<CopyJob> jobs) {
+        if (job.subscription().origin() != Subscription.Origin.NONE) {
+            return;
+        }
+        try {
+            ReceivedTables.among(source, jobs.stream().map(CopyJob::table).toList())
+                    .forEach(table -> job.warnOnce("table " + table
+                            + " of the source receives rows from elsewhere: they are copied all the same, though later"
+                            + " ones are left out"));
+        } catch (SchemaException e) {
+            throw job.sourceErrors().translate(e);
         }
     }
 

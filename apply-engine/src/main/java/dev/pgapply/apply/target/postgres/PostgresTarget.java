@@ -1,5 +1,6 @@
 package dev.pgapply.apply.target.postgres;
 
+import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.Durability;
@@ -94,7 +95,7 @@ public final class PostgresTarget implements TargetEngine {
             }
         }
         lock.acquire(connection);
-        ProgressStore progressStore = openProgress(connection);
+        ProgressStore progressStore = openProgress(connection, listener);
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
@@ -113,7 +114,7 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     /// A session that ends frees its lock a moment before its origin.
-    private ProgressStore openProgress(Connection connection) throws SQLException, InterruptedException {
+    private ProgressStore openProgress(Connection connection, EngineListener listener) throws SQLException, InterruptedException {
         long deadline = System.nanoTime() + ORIGIN_PATIENCE.toNanos();
         while (true) {
             try {
@@ -121,7 +122,8 @@ public final class PostgresTarget implements TargetEngine {
                         connection,
                         subscription.objectName(),
                         subscription.name(),
-                        subscription.target().user());
+                        subscription.target().user(),
+                        warning -> listener.onEvent(new EngineEvent.Warning(warning)));
             } catch (SQLException e) {
                 if (!OBJECT_IN_USE.equals(e.getSQLState()) || System.nanoTime() > deadline) {
                     throw e;

@@ -10,8 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /// Where the progress is kept: in the same commit as the rows, either as the session's replication origin or,
 /// where the role may not use origins, as a row of the control schema.
@@ -19,8 +18,6 @@ import org.slf4j.LoggerFactory;
 /// @see <a href="https://www.postgresql.org/docs/current/replication-origins.html">Replication progress
 /// tracking</a>
 sealed interface ProgressStore {
-
-    Logger LOG = LoggerFactory.getLogger(ProgressStore.class);
 
     /// The progress that has survived, `0/0` if there is none. Only after this session has fenced off all
     /// others.
@@ -45,7 +42,10 @@ sealed interface ProgressStore {
     /// row's progress along, and one that may not any more is refused.
     ///
     /// @param role the session's role, for what it should be granted
-    static ProgressStore open(Connection session, String origin, String subscription, String role) throws SQLException {
+    /// @param warn hears what a missing right costs
+    static ProgressStore open(
+            Connection session, String origin, String subscription, String role, Consumer<String> warn)
+            throws SQLException {
         if (ReplicationOrigins.areUsable(session)) {
             ReplicationOrigins.create(session, origin);
             ReplicationOrigins.setUp(session, origin);
@@ -60,11 +60,9 @@ sealed interface ProgressStore {
                     "On the target, as a superuser (before PostgreSQL 14 only superusers may use origins):\n"
                             + ReplicationOrigins.grants(role));
         }
-        LOG.warn(
-                "the target's role {} may not use replication origins: progress is kept in pgapply.progress, every"
-                        + " commit waits for the target's disk, and those who follow the target cannot tell what it has"
-                        + " received",
-                role);
+        warn.accept("the target's role " + role + " may not use replication origins: progress is kept in"
+                + " pgapply.progress, every commit waits for the target's disk, and those who follow the target"
+                + " cannot tell what it has received; docs/privileges.md has the grants");
         return new ControlRow(subscription);
     }
 
