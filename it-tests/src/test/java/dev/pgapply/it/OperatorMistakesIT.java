@@ -32,7 +32,7 @@ final class OperatorMistakesIT {
     ///
     /// @param prepare what is wrong in the databases
     /// @param arguments what is wrong on the command line
-    /// @param says what the error must hold; `@` is the subscription's name
+    /// @param says what the error must hold; `§` is the subscription's name
     private record Mistake(
             String name,
             int exitCode,
@@ -162,14 +162,14 @@ final class OperatorMistakesIT {
                         "SETUP",
                         it -> it.source().execute("CREATE ROLE " + it.name() + " LOGIN"),
                         it -> between(it, as(it.source(), it.name()), it.target().uri()),
-                        List.of("role @ may not replicate", "ALTER ROLE \"@\" REPLICATION;")),
+                        List.of("role § may not replicate", "ALTER ROLE \"§\" REPLICATION;")),
                 new Mistake(
                         "a role that may not create the publication",
                         3,
                         "SETUP",
                         it -> it.source().execute("CREATE ROLE " + it.name() + " LOGIN REPLICATION"),
                         it -> between(it, as(it.source(), it.name()), it.target().uri()),
-                        List.of("creating publication pgapply_@", "CREATE PUBLICATION \"pgapply_@\" FOR ALL TABLES;")),
+                        List.of("creating publication pgapply_§", "CREATE PUBLICATION \"pgapply_§\" FOR ALL TABLES;")),
                 new Mistake(
                         "a role that may not read a table",
                         3,
@@ -177,7 +177,7 @@ final class OperatorMistakesIT {
                         it -> it.source().execute(
                                 "CREATE ROLE " + it.name() + " LOGIN REPLICATION", "CREATE PUBLICATION p FOR TABLE t"),
                         it -> between(it, as(it.source(), it.name()), it.target().uri(), "--publication", "p"),
-                        List.of("permission denied for table t", "GRANT SELECT ON", "\"@\"")));
+                        List.of("permission denied for table t", "GRANT SELECT ON", "\"§\"")));
     }
 
     private static List<Mistake> slots() {
@@ -188,16 +188,16 @@ final class OperatorMistakesIT {
                         "SETUP",
                         it -> it.source().queryAll(
                                 "SELECT pg_create_logical_replication_slot('pgapply_" + it.name() + "', 'test_decoding')"),
-                        "slot pgapply_@ belongs to plugin test_decoding",
+                        "slot pgapply_§ belongs to plugin test_decoding",
                         "--slot",
-                        "pg_drop_replication_slot('pgapply_@')"),
+                        "pg_drop_replication_slot('pgapply_§')"),
                 databases(
                         "a physical slot",
                         3,
                         "SETUP",
                         it -> it.source()
                                 .queryAll("SELECT pg_create_physical_replication_slot('pgapply_" + it.name() + "')"),
-                        "slot pgapply_@ belongs to plugin none (it is physical)",
+                        "slot pgapply_§ belongs to plugin none (it is physical)",
                         "--slot"));
     }
 
@@ -225,7 +225,7 @@ final class OperatorMistakesIT {
                             writer(it);
                         },
                         it -> between(it, it.source().uri(), as(it.target(), it.name())),
-                        List.of("table public.t of the target has row-level security", "ALTER ROLE \"@\" BYPASSRLS;")),
+                        List.of("table public.t of the target has row-level security", "ALTER ROLE \"§\" BYPASSRLS;")),
                 new Mistake(
                         "a target role that may not leave triggers out",
                         3,
@@ -235,7 +235,7 @@ final class OperatorMistakesIT {
                             it.target().execute("REVOKE SET ON PARAMETER session_replication_role FROM " + it.name());
                         },
                         it -> between(it, it.source().uri(), as(it.target(), it.name())),
-                        List.of("GRANT SET ON PARAMETER session_replication_role TO \"@\";", "--allow-triggers")),
+                        List.of("GRANT SET ON PARAMETER session_replication_role TO \"§\";", "--allow-triggers")),
                 new Mistake(
                         "a target role that may not write a table",
                         3,
@@ -246,7 +246,7 @@ final class OperatorMistakesIT {
                             it.target().execute("REVOKE INSERT ON t FROM " + it.name());
                         },
                         it -> between(it, it.source().uri(), as(it.target(), it.name())),
-                        List.of("permission denied for table t", "GRANT ", "\"@\"")),
+                        List.of("permission denied for table t", "GRANT ", "\"§\"")),
                 new Mistake(
                         "a target role that may not create the control schema",
                         3,
@@ -281,7 +281,7 @@ final class OperatorMistakesIT {
                         mistake.exitCode(),
                         mistake.code(),
                         mistake.says().stream()
-                                .map(text -> text.replace("@", replication.name()))
+                                .map(text -> text.replace("§", replication.name()))
                                 .toArray(String[]::new));
             }
             assertEquals(
@@ -318,7 +318,7 @@ final class OperatorMistakesIT {
                 2,
                 "USAGE",
                 "source.ulr",
-                "job.yml:3",
+                "job.yml, line 3",
                 "did you mean source.url?");
     }
 
@@ -381,9 +381,12 @@ final class OperatorMistakesIT {
                     .equals(Optional.of("t")));
             target.execute("CREATE TABLE t (id int PRIMARY KEY, v text)");
             reader.source().execute("INSERT INTO t VALUES (1, 'x')");
+            String slot = "pgapply_" + reader.name();
+            List<String> arguments = List.of(
+                    "run", "--name", "other", "--source", reader.source().uri(), "--target", target.uri(),
+                    "--slot", slot, "--publication", slot, "--slot-wait", "100ms");
             expect(
-                    List.of("run", "--name", reader.name(), "--source", reader.source().uri(), "--target", target.uri(),
-                            "--slot-wait", "100ms"),
+                    arguments,
                     4,
                     "SLOT_ACTIVE",
                     "slot pgapply_" + reader.name() + " is active for server process",
@@ -410,6 +413,23 @@ final class OperatorMistakesIT {
             replication.source().execute("INSERT INTO t VALUES (1, 'x')");
             replication.awaitApplied();
             replication.assertIdentical();
+            run.assertRunning();
+        }
+    }
+
+    @Test
+    void aNameThatAnotherDatabaseOfTheTargetsClusterUsesIsNotTaken() {
+        try (Replication replication = replication();
+                EngineRun run = replication.engine();
+                TestDatabase target = replication.target().server().database()) {
+            replication.awaitApplied();
+            target.execute("CREATE TABLE t (id int PRIMARY KEY, v text)");
+            expect(
+                    between(replication, replication.source().uri(), target.uri()),
+                    8,
+                    "INSTANCE_RUNNING",
+                    "another database of the target's cluster",
+                    "--name");
             run.assertRunning();
         }
     }

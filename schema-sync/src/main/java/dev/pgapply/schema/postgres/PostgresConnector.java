@@ -78,7 +78,7 @@ public final class PostgresConnector {
         try {
             return pin(connection, profile);
         } catch (SQLException e) {
-            throw closing(connection, SqlFailure.during("preparing a session at " + endpoint, e));
+            throw closing(connection, SqlFailure.during("preparing a session", e));
         } catch (RuntimeException e) {
             throw closing(connection, e);
         }
@@ -187,7 +187,7 @@ public final class PostgresConnector {
                     ? "GRANT SET ON PARAMETER " + REPLICA_ROLE + " TO " + role + ";"
                     : "Before PostgreSQL 15 only a superuser may set " + REPLICA_ROLE + ".";
             throw new NotPermitted(
-                    "preparing a session at " + endpoint + ": " + SqlFailure.primaryMessage(e),
+                    "preparing a session: " + SqlFailure.primaryMessage(e),
                     settings.containsKey(REPLICA_ROLE) ? hint : "",
                     state,
                     e);

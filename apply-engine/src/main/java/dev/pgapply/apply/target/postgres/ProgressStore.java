@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +18,12 @@ import org.slf4j.LoggerFactory;
 sealed interface ProgressStore {
 
     Logger LOG = LoggerFactory.getLogger(ProgressStore.class);
+
+    /// The SQLSTATE for an origin that another session has.
+    String IN_USE = "55006";
+
+    Duration PATIENCE = Duration.ofSeconds(3);
+    Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     /// The progress that has survived, `0/0` if there is none. Only after this session has fenced off all
     /// others.
@@ -36,7 +43,8 @@ sealed interface ProgressStore {
     Lsn durable(Connection other, Lsn committed) throws SQLException;
 
     /// Sets the session up. An origin can be set up in one session only, which fences off every other writer.
-    static ProgressStore open(Connection session, String origin, String subscription) throws SQLException {
+    static ProgressStore open(Connection session, String origin, String subscription)
+            throws SQLException, InterruptedException {
         try {
             try (PreparedStatement create =
                     session.prepareStatement("SELECT CASE WHEN pg_catalog.pg_replication_origin_oid(?) IS NULL"
@@ -45,11 +53,7 @@ sealed interface ProgressStore {
                 create.setString(2, origin);
                 create.execute();
             }
-            try (PreparedStatement setUp =
-                    session.prepareStatement("SELECT pg_catalog.pg_replication_origin_session_setup(?)")) {
-                setUp.setString(1, origin);
-                setUp.execute();
-            }
+            setUp(session, origin);
             return new Origin(origin);
         } catch (SQLException e) {
             if (!"42501".equals(e.getSQLState())) {
@@ -59,6 +63,24 @@ sealed interface ProgressStore {
                     "the target's role may not use replication origins: progress is kept in pgapply.progress, and every"
                             + " commit waits for the target's disk");
             return new ControlRow(subscription);
+        }
+    }
+
+    /// A session that ends gives its advisory locks back a moment before its origin.
+    private static void setUp(Connection session, String origin) throws SQLException, InterruptedException {
+        long start = System.nanoTime();
+        while (true) {
+            try (PreparedStatement setUp =
+                    session.prepareStatement("SELECT pg_catalog.pg_replication_origin_session_setup(?)")) {
+                setUp.setString(1, origin);
+                setUp.execute();
+                return;
+            } catch (SQLException e) {
+                if (!IN_USE.equals(e.getSQLState()) || System.nanoTime() - start > PATIENCE.toNanos()) {
+                    throw e;
+                }
+            }
+            Thread.sleep(BETWEEN_TRIES);
         }
     }
 
