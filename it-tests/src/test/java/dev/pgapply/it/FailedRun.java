@@ -32,7 +32,7 @@ record FailedRun(String error, String stderr) {
             end++;
         }
         String error = String.join("\n", lines.subList(first, end));
-        boolean hint = end > first + 1;
+        boolean hint = end > first + 1 || error.contains("did you mean ");
         assertAll(
                 () -> assertEquals(exitCode, exit, stderr),
                 () -> assertTrue(error.startsWith(PREFIX + code + ": "), error),

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -108,26 +111,45 @@ final class OperatorFaultsIT {
     }
 
     @Test
-    void aColumnThatTheTargetLacksInMidStreamIsNamedWithTheSqlThatAddsIt() {
+    void aColumnThatTheTargetLacksInMidStreamIsNamedWithTheSqlThatAddsIt() throws SQLException {
         try (Replication replication = Replication.newest()) {
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             replication.source().execute("INSERT INTO t VALUES (1)");
             try (Launcher run = start(replication)) {
                 replication.awaitApplied();
-                replication.source().execute("INSERT INTO t VALUES (2)");
-                replication.source().execute("ALTER TABLE t ADD COLUMN \"Price\" numeric(10,2), ADD COLUMN n int");
-                replication.source().execute("INSERT INTO t VALUES (3, 1.5, 7)");
+                whileTheTargetIsLocked(replication, () -> {
+                    // These wait together, and so come in one group.
+                    replication.source().execute(
+                            "INSERT INTO t VALUES (3)",
+                            "ALTER TABLE t ADD COLUMN \"Price\" numeric(10,2), ADD COLUMN n int",
+                            "INSERT INTO t VALUES (4, 1.5, 7)");
+                });
                 FailedRun failed = FailedRun.expect(
                         run,
                         6,
                         "SCHEMA_MISMATCH",
                         "table public.t of the target lacks the columns Price, n",
                         "ALTER TABLE \"public\".\"t\" ADD COLUMN \"Price\" numeric(10,2), ADD COLUMN \"n\" integer;",
+                        "commit position ",
                         "start the run again");
-                assertEquals(List.of("1", "2"), replication.target().queryAll("SELECT id FROM t ORDER BY id"));
+                assertEquals(List.of("1", "2", "3"), replication.target().queryAll("SELECT id FROM t ORDER BY id"));
                 replication.target().execute(failed.sql());
             }
             expectGoesOn(replication);
+        }
+    }
+
+    /// Inserts row 2, and does the rest while that waits for a lock on the target.
+    private static void whileTheTargetIsLocked(Replication replication, Runnable rest) throws SQLException {
+        try (Connection holder = replication.target().connect();
+                Statement statement = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            statement.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
+            replication.source().execute("INSERT INTO t VALUES (2)");
+            replication.awaitOnTarget(
+                    "1", "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
+            rest.run();
+            holder.rollback();
         }
     }
 

@@ -102,9 +102,26 @@ final class FollowedTables {
                                     comparison.blocking().stream()
                                             .map(SchemaDifference::describe)
                                             .toList()),
-                    "On the target:\n" + TargetDdl.mending(comparison));
+                    hint(TargetDdl.mending(comparison, job.subscription().target().user())));
         }
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
+    }
+
+    private static String hint(String statements) {
+        return statements.isEmpty()
+                ? "Change the target, or leave these tables out of the publication."
+                : "On the target:\n" + statements;
+    }
+
+    /// SQL that makes the target fit what is published now; empty where nothing differs or SQL cannot help.
+    static String mending(
+            Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
+        List<TableName> names = published.stream().map(PublishedTable::name).toList();
+        SchemaComparison comparison = SchemaComparison.of(
+                published,
+                new PostgresCatalogReader(source).tables(names),
+                new PostgresCatalogReader(target).tables(names));
+        return TargetDdl.mending(comparison, job.subscription().target().user());
     }
 
     /// Before anything is created anywhere.

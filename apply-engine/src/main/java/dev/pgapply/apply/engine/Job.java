@@ -47,7 +47,7 @@ final class Job {
         this.backoff = backoff;
         this.stopping = stopping;
         this.source = new PostgresConnector(subscription.source(), subscription.applicationName());
-        this.sourceErrors = new SourceErrors(subscription.source().toString(), subscription.slotName());
+        this.sourceErrors = new SourceErrors(subscription.source(), subscription.slotName());
         this.target = new PostgresTarget(subscription);
     }
 

@@ -79,7 +79,8 @@ final class SlotCheck {
                     ErrorCode.SETUP,
                     "slot " + slotName + " belongs to plugin " + plugin + " in database " + database
                             + ", not to pgoutput in " + source.database(),
-                    "Choose another --slot or --name.");
+                    "Choose another --slot or --name; or, if nobody needs it, on the source: SELECT"
+                            + " pg_drop_replication_slot('" + slotName + "');");
         }
         if (slot.twoPhase()) {
             throw new SetupException(

@@ -1,7 +1,9 @@
 package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetEngine;
@@ -36,7 +38,7 @@ public final class PostgresTarget implements TargetEngine {
     public PostgresTarget(Subscription subscription) {
         this.subscription = subscription;
         this.connector = new PostgresConnector(subscription.target(), subscription.applicationName());
-        this.errors = new TargetErrors(subscription.target().toString());
+        this.errors = new TargetErrors(subscription.target());
         this.lock = new InstanceLock(subscription.name());
     }
 
@@ -56,7 +58,9 @@ public final class PostgresTarget implements TargetEngine {
                 return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
-                throw errors.translate("opening the writing session", e);
+                throw ProgressStore.IN_USE.equals(e.getSQLState())
+                        ? originInUse(e)
+                        : errors.translate("opening the writing session", e);
             } catch (RuntimeException | InterruptedException e) {
                 session.close();
                 throw e;
@@ -64,6 +68,16 @@ public final class PostgresTarget implements TargetEngine {
         } catch (SchemaException e) {
             throw errors.translate(e);
         }
+    }
+
+    /// The lock belongs to one database, the origin to all of a cluster.
+    private SetupException originInUse(SQLException e) {
+        return new SetupException(
+                ErrorCode.INSTANCE_RUNNING,
+                "another instance runs subscription " + subscription.name() + " in another database of the target's"
+                        + " cluster: " + new ServerWords(e).primary(),
+                "Give this job another --name: databases of one cluster share replication origins.",
+                e);
     }
 
     private SessionProfile profile(PipelineSockets sockets, Source source) {
