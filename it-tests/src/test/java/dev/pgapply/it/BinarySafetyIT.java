@@ -13,6 +13,7 @@ import dev.pgapply.schema.postgres.SessionProfile;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -214,7 +215,7 @@ final class BinarySafetyIT {
     private static String rows(PostgresSession session, String table) throws SQLException, IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         copyManager(session).copyOut("COPY public." + table + " TO STDOUT", text);
-        return text.toString(java.nio.charset.StandardCharsets.UTF_8);
+        return text.toString(StandardCharsets.UTF_8);
     }
 
     private static void execute(PostgresSession session, String... statements) throws SQLException {

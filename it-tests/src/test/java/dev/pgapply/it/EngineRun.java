@@ -70,6 +70,15 @@ final class EngineRun implements AutoCloseable {
         return Optional.ofNullable(failure);
     }
 
+    /// Fails the test if the engine has failed: what is waited for will not come.
+    void assertNotFailed() {
+        RuntimeException reason = failure;
+        if (reason != null) {
+            failureSeen = true;
+            throw new AssertionError("the engine failed: " + reason.getMessage(), reason);
+        }
+    }
+
     /// Fails the test if the engine is not at work.
     void assertRunning() {
         RuntimeException reason = failure;

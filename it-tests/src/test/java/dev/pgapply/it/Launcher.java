@@ -63,6 +63,23 @@ final class Launcher implements AutoCloseable {
         process.destroy();
     }
 
+    /// SIGINT, as from Ctrl-C; does not wait.
+    void interrupt() {
+        try {
+            Process kill = new ProcessBuilder("kill", "-INT", Long.toString(pid())).start();
+            Assertions.assertEquals(0, kill.waitFor(), "kill -INT");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
     boolean isRunning() {
         return process.isAlive();
     }

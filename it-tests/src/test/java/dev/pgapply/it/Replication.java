@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Assertions;
@@ -34,11 +35,14 @@ final class Replication implements AutoCloseable {
     private final String name = "it_" + ProcessHandle.current().pid() + "_" + COUNT.incrementAndGet();
     private final TestDatabase source;
     private final TestDatabase target;
+    private final boolean ownsDatabases;
     private final SubscriptionSetup setup = new SubscriptionSetup();
+    private Optional<EngineRun> current = Optional.empty();
 
-    private Replication(TestDatabase source, TestDatabase target) {
+    private Replication(TestDatabase source, TestDatabase target, boolean ownsDatabases) {
         this.source = source;
         this.target = target;
+        this.ownsDatabases = ownsDatabases;
     }
 
     static Replication newest() {
@@ -53,7 +57,13 @@ final class Replication implements AutoCloseable {
 
     /// Between databases that the test has made itself; they are dropped with this object.
     static Replication of(TestDatabase source, TestDatabase target) {
-        return new Replication(source, target);
+        return new Replication(source, target, true);
+    }
+
+    /// One more subscription between databases that belong to others: only its slot and origin go with this
+    /// object.
+    static Replication besides(TestDatabase source, TestDatabase target) {
+        return new Replication(source, target, false);
     }
 
     /// The subscription's name; slot, origin and publication are `pgapply_` and this.
@@ -87,7 +97,9 @@ final class Replication implements AutoCloseable {
 
     /// The engine on a thread of this JVM.
     EngineRun engine() {
-        return new EngineRun(subscription());
+        EngineRun started = new EngineRun(subscription());
+        current = Optional.of(started);
+        return started;
     }
 
     /// Runs the engine until everything committed on the source so far is applied.
@@ -115,9 +127,33 @@ final class Replication implements AutoCloseable {
         awaitConfirmed(lsn);
     }
 
+    /// Waits until everything committed on the source so far can be seen on the target, durable or not: sooner
+    /// than [#awaitApplied], which waits for positions to be stored too.
+    void awaitSeen() {
+        Lsn lsn = source.flushLsn();
+        awaitCopied();
+        await("the target has replayed " + lsn, () -> replayed().compareTo(lsn) >= 0);
+    }
+
+    private Lsn replayed() {
+        return source.query("SELECT r.replay_lsn FROM pg_stat_replication r JOIN pg_replication_slots s"
+                        + " ON s.active_pid = r.pid WHERE s.slot_name = 'pgapply_" + name
+                        + "' AND r.replay_lsn IS NOT NULL")
+                .map(Lsn::parse)
+                .orElse(Lsn.INVALID);
+    }
+
+    /// A condition that a failed engine cannot fulfil any more.
+    private void await(String what, Callable<Boolean> condition) {
+        Await.until(what, () -> {
+            current.ifPresent(EngineRun::assertNotFailed);
+            return condition.call();
+        });
+    }
+
     /// Waits until every table that is known has been copied.
     void awaitCopied() {
-        Await.until(
+        await(
                 "all tables are copied",
                 () -> target.query("SELECT to_regclass('pgapply.table_state') IS NOT NULL")
                                 .equals(Optional.of("t"))
@@ -129,7 +165,7 @@ final class Replication implements AutoCloseable {
 
     /// Waits until the slot's confirmed position has reached this one.
     void awaitConfirmed(Lsn lsn) {
-        Await.until("the slot has confirmed " + lsn, () -> confirmed().compareTo(lsn) >= 0);
+        await("the slot has confirmed " + lsn, () -> confirmed().compareTo(lsn) >= 0);
     }
 
     /// The slot's confirmed position; `0/0` as long as there is no slot.
@@ -201,8 +237,17 @@ final class Replication implements AutoCloseable {
     /// Drops both databases, the slot and the origin. What still runs of the engine loses its connections.
     @Override
     public void close() {
-        source.close();
-        target.close();
+        if (ownsDatabases) {
+            source.close();
+            target.close();
+        } else {
+            String slots = " FROM pg_replication_slots WHERE slot_name = 'pgapply_" + name + "'";
+            Await.until(
+                    "the slot is free",
+                    () -> source.query("SELECT count(*)" + slots + " AND active")
+                            .equals(Optional.of("0")));
+            source.queryAll("SELECT pg_drop_replication_slot(slot_name)" + slots);
+        }
         // Origins belong to the whole cluster, not to the database.
         new TestDatabase(target.server(), "postgres")
                 .queryAll(

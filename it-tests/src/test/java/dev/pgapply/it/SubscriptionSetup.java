@@ -1,12 +1,20 @@
 package dev.pgapply.it;
 
 import dev.pgapply.apply.Subscription;
+import dev.pgapply.schema.postgres.PostgresEndpoint;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /// A [Subscription] in the making: the fields that tests change, each with what most tests want.
 final class SubscriptionSetup {
+
+    /// Another way to the source's database, or another role in it.
+    UnaryOperator<PostgresEndpoint> sourceEndpoint = UnaryOperator.identity();
+
+    /// The same for the target.
+    UnaryOperator<PostgresEndpoint> targetEndpoint = UnaryOperator.identity();
 
     List<String> publications = List.of();
     Optional<String> slot = Optional.empty();
@@ -38,8 +46,8 @@ final class SubscriptionSetup {
     Subscription subscription(String name, TestDatabase source, TestDatabase target) {
         return new Subscription(
                 name,
-                source.endpoint(),
-                target.endpoint(),
+                sourceEndpoint.apply(source.endpoint()),
+                targetEndpoint.apply(target.endpoint()),
                 publications,
                 slot,
                 failover,

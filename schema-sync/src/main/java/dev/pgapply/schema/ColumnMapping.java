@@ -4,6 +4,7 @@ import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.SchemaException.ColumnsMissing;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -120,7 +121,6 @@ public final class ColumnMapping {
                 : target.keys().stream()
                         .filter(UniqueKey::identifiesRows)
                         .filter(key -> sent.containsAll(key.columns()))
-                        .min(java.util.Comparator.comparingInt(
-                                key -> key.columns().size()));
+                        .min(Comparator.comparingInt(key -> key.columns().size()));
     }
 }

@@ -31,8 +31,9 @@ final class Applier {
         UNTIL_REACHED,
         /// It was asked to stop.
         STOPPED,
-        /// A change of a table that is not known came: everything before its transaction is committed.
-        UNKNOWN_TABLE
+        /// Other tables are published than are followed: a change of a table that is not known came, and
+        /// everything before its transaction is committed.
+        TABLES_CHANGED
     }
 
     private final ChangeQueue queue;
@@ -85,7 +86,7 @@ final class Applier {
                 take(batch);
                 if (unknownTable) {
                     flush();
-                    return End.UNKNOWN_TABLE;
+                    return End.TABLES_CHANGED;
                 }
             }
             if (isDue(batch)) {

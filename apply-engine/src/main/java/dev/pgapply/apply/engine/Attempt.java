@@ -1,6 +1,7 @@
 package dev.pgapply.apply.engine;
 
 import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.ApplyException.SchemaMismatch;
 import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.ApplyException.SourceLost;
 import dev.pgapply.apply.EngineEvent;
@@ -11,6 +12,7 @@ import dev.pgapply.apply.source.ReplicationStream;
 import dev.pgapply.apply.source.StreamOptions;
 import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.TargetEngine;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.PublishedTable;
@@ -66,7 +68,9 @@ final class Attempt implements AutoCloseable {
                 SessionProfile.TARGET_CONTROL,
                 job.target().errors()::translate);
         migrate();
-        TargetSession session = job.target().openSession(source.serverVersion(), job.listener());
+        DataSessions sessions = DataSessions.between(source, target, subscription.allowTriggers());
+        TargetSession session = job.target()
+                .openSession(new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
@@ -74,8 +78,40 @@ final class Attempt implements AutoCloseable {
         ControlTables control =
                 new ControlTables(target, subscription.name(), job.target().errors());
         FollowedTables tables = asking(() -> FollowedTables.compare(job, published, source, target, control));
-        Lsn progress = new Start(this, job, source, control, session).begin(facts, tables);
-        return stream(source, server, session, tables, progress, until);
+        // Before anything is copied for nothing.
+        awaitFreeSlot(server);
+        Lsn progress = new Start(this, job, source, control, session, sessions).begin(facts, tables);
+        PublicationWatch watch = new PublicationWatch(
+                () -> asking(() -> published(new Publications(source))),
+                source::abort,
+                published,
+                subscription.refreshInterval());
+        try {
+            return stream(source, server, session, tables, sessions, watch, new Range(progress, until));
+        } catch (SchemaMismatch e) {
+            throw withStatement(e, source, target);
+        }
+    }
+
+    /// Adds the SQL that mends a mismatch, from what both sides look like now.
+    private SchemaMismatch withStatement(SchemaMismatch mismatch, PostgresSession source, PostgresSession target) {
+        try {
+            List<PublishedTable> concerned = published(new Publications(source)).stream()
+                    .filter(table -> mismatch.table().equals(Optional.of(table.name())))
+                    .toList();
+            String statements = FollowedTables.mending(job, concerned, source, target);
+            return statements.isEmpty()
+                    ? mismatch
+                    : new SchemaMismatch(
+                            String.valueOf(mismatch.getMessage()),
+                            "On the target:\n" + statements
+                                    + "\nThen start the run again: it goes on with this transaction.",
+                            mismatch.table().orElse(null),
+                            mismatch.lsn().orElse(null));
+        } catch (SchemaException e) {
+            // Then the hint that it has must do.
+            return mismatch;
+        }
     }
 
     private static void requireDecoding(SourceFacts facts) {
@@ -130,29 +166,35 @@ final class Attempt implements AutoCloseable {
         }
     }
 
+    /// @param until `0/0` for ever
+    private record Range(Lsn from, Lsn until) {}
+
     private Applier.End stream(
             PostgresSession source,
             SourceServer server,
             TargetSession session,
             FollowedTables tables,
-            Lsn progress,
-            Lsn until)
+            DataSessions sessions,
+            PublicationWatch watch,
+            Range range)
             throws InterruptedException {
         Durability durability = job.target().openDurability();
         own(durability, durability::abort);
         awaitFreeSlot(server);
-        ReplicationConnection replication = openReplication();
+        ReplicationConnection replication = openReplication(sessions);
         StreamOptions options = new StreamOptions(
                 source.majorVersion(),
                 job.publications(),
                 tables.streamsBinary(),
                 subscription.origin() == Subscription.Origin.NONE);
-        ReplicationStream stream = replication.start(subscription.slotName(), progress, options);
-        job.listener().onEvent(new EngineEvent.StreamingStarted(progress));
-        job.backoff().succeeded();
+        ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
+        job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
         streaming = true;
-        return new Streaming(stream, session, durability, progress, job.listener())
-                .run(tables.gate(progress), subscription.writer(), until, job::stopping);
+        TableGate gate = tables.gate(range.from());
+        Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener())
+                .run(gate, subscription.writer(), range.until(), watch, job::stopping);
+        job.met(gate.unknown());
+        return end;
     }
 
     /// A walsender of our own that has not noticed its client's end yet keeps the slot for a while.
@@ -160,14 +202,18 @@ final class Attempt implements AutoCloseable {
         long deadline = System.nanoTime() + subscription.slotWait().toNanos();
         while (true) {
             Optional<SlotFacts> slot = asking(() -> server.slot(subscription.slotName()));
-            if (slot.isEmpty() || slot.get().activePid().isEmpty()) {
+            if (slot.isEmpty() || slot.get().activePid().isEmpty() || !slot.get().isPgoutput()) {
                 return;
             }
             if (System.nanoTime() > deadline) {
                 throw new SourceLost(
                         ErrorCode.SLOT_ACTIVE,
                         "slot " + subscription.slotName() + " is active for server process "
-                                + slot.get().activePid().getAsInt() + " on the source",
+                                + slot.get().activePid().getAsInt() + " on the source"
+                                + slot.get()
+                                        .activeApplication()
+                                        .map(name -> " (" + name + ")")
+                                        .orElse(""),
                         "Stop what reads it (SELECT pg_terminate_backend("
                                 + slot.get().activePid().getAsInt() + ");), or wait longer with --slot-wait.",
                         null);
@@ -179,9 +225,9 @@ final class Attempt implements AutoCloseable {
         }
     }
 
-    ReplicationConnection openReplication() {
+    ReplicationConnection openReplication(DataSessions sessions) {
         ReplicationConnection replication =
-                ReplicationConnection.open(job.source(), SessionProfile.SOURCE_REPLICATION, job.sourceErrors());
+                ReplicationConnection.open(job.source(), sessions.sourceReplication(), job.sourceErrors());
         own(replication, replication::abort);
         return replication;
     }

@@ -6,12 +6,14 @@ import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.tablesync.CopyJob;
+import dev.pgapply.apply.tablesync.CopyOrigin;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.BinarySafety;
 import dev.pgapply.schema.PublishedTable;
 import dev.pgapply.schema.SchemaComparison;
 import dev.pgapply.schema.SchemaDifference;
+import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresSession;
@@ -74,11 +76,19 @@ final class FollowedTables {
                 control,
                 published,
                 new PostgresCatalogReader(source).tables(names),
-                new PostgresCatalogReader(target).tables(names),
+                onTarget(job, target, names),
                 new HashMap<>(control.states()));
         tables.requireStructure();
         tables.requireEmpty();
         return tables;
+    }
+
+    private static Map<TableName, TableSchema> onTarget(Job job, PostgresSession target, List<TableName> names) {
+        try {
+            return new PostgresCatalogReader(target).tables(names);
+        } catch (SchemaException e) {
+            throw job.target().errors().translate(e);
+        }
     }
 
     private void requireStructure() {
@@ -92,9 +102,26 @@ final class FollowedTables {
                                     comparison.blocking().stream()
                                             .map(SchemaDifference::describe)
                                             .toList()),
-                    "On the target:\n" + TargetDdl.mending(comparison));
+                    hint(TargetDdl.mending(comparison, job.subscription().target().user())));
         }
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
+    }
+
+    private static String hint(String statements) {
+        return statements.isEmpty()
+                ? "Change the target, or leave these tables out of the publication."
+                : "On the target:\n" + statements;
+    }
+
+    /// SQL that makes the target fit what is published now; empty where nothing differs or SQL cannot help.
+    static String mending(
+            Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
+        List<TableName> names = published.stream().map(PublishedTable::name).toList();
+        SchemaComparison comparison = SchemaComparison.of(
+                published,
+                new PostgresCatalogReader(source).tables(names),
+                new PostgresCatalogReader(target).tables(names));
+        return TargetDdl.mending(comparison, job.subscription().target().user());
     }
 
     /// Before anything is created anywhere.
@@ -219,9 +246,9 @@ final class FollowedTables {
     }
 
     /// Empties the tables that are about to be copied, if that was wished.
-    void truncateIfWished(List<CopyJob> jobs) {
+    void truncateIfWished(List<CopyJob> jobs, CopyOrigin origin) {
         if (!jobs.isEmpty() && job.subscription().copy().targetRows() == Subscription.TargetRows.TRUNCATE) {
-            control.truncate(jobs.stream().map(j -> there(j.table())).toList());
+            control.truncate(jobs.stream().map(j -> there(j.table())).toList(), origin);
         }
     }
 
@@ -235,6 +262,7 @@ final class FollowedTables {
                 case INIT, COPYING, STOPPED -> notFollowed.add(table);
             }
         });
+        job.met().stream().filter(table -> !copyLsns.containsKey(table)).forEach(notFollowed::add);
         return new TableGate(progress, copyLsns, notFollowed);
     }
 }

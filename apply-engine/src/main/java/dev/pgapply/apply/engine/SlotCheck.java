@@ -42,10 +42,11 @@ final class SlotCheck {
         if (!progress.isValid()) {
             return begin(slot, stored);
         }
-        stored.ifPresent(this::requireSame);
-        Lsn known =
-                stored.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress);
-        requireAt(slot, known);
+        if (stored.isEmpty()) {
+            throw foreignProgress(progress);
+        }
+        requireSame(stored.get());
+        requireAt(slot, stored.get().confirmed().max(progress));
         return new Decision.Resume(progress);
     }
 
@@ -86,7 +87,8 @@ final class SlotCheck {
                     ErrorCode.SETUP,
                     "slot " + slotName + " belongs to plugin " + plugin + " in database " + database
                             + ", not to pgoutput in " + source.database(),
-                    "Choose another --slot or --name.");
+                    "Choose another --slot or --name; or, if nobody needs it, on the source: SELECT"
+                            + " pg_drop_replication_slot('" + slotName + "');");
         }
         if (slot.twoPhase()) {
             throw new SetupException(
@@ -109,6 +111,18 @@ final class SlotCheck {
                     "the target's progress belongs to slot " + stored.slotName() + ", not to " + slotName,
                     "Use --slot " + stored.slotName() + ", or another --name.");
         }
+    }
+
+    /// Replication origins belong to the whole target cluster, what is stored of the slot to one database.
+    private SetupException foreignProgress(Lsn progress) {
+        return new SetupException(
+                ErrorCode.SETUP,
+                "the target's replication origin has progress (" + progress
+                        + "), but this database knows nothing of the"
+                        + " subscription: another database of the cluster uses the name, or the subscription's row in"
+                        + " pgapply.subscription was deleted",
+                "Choose another --name; or, if nothing else uses it, on the target: SELECT"
+                        + " pg_replication_origin_drop('pgapply_…');");
     }
 
     private static SetupException lost(String message) {

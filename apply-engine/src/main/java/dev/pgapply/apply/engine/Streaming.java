@@ -58,17 +58,21 @@ final class Streaming {
 
     /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as
     /// both sides still answer.
-    Applier.End run(TableGate gate, Subscription.Writer limits, Lsn until, BooleanSupplier stop)
+    Applier.End run(
+            TableGate gate, Subscription.Writer limits, Lsn until, PublicationWatch publications, BooleanSupplier stop)
             throws InterruptedException {
         Applier applier = new Applier(queue, session, gate, limits, positions, listener);
         Thread receiving = start("pgapply-receiver", receiver::run);
         Thread keeping = start("pgapply-progress", () -> keeper.run(this::watch));
+        Thread watching = start("pgapply-publications", publications::run);
         Applier.End end;
         try {
-            end = applier.run(until, () -> failure.get() != null || stop.getAsBoolean());
+            end = applier.run(until, () -> failure.get() != null || publications.changed() || stop.getAsBoolean());
         } finally {
             keeping.interrupt();
             receiving.interrupt();
+            watching.interrupt();
+            join(watching, publications::abort);
             join(keeping, durability::abort);
             join(receiving, stream::abort);
         }
@@ -78,7 +82,9 @@ final class Streaming {
         }
         keeper.step(true);
         receiver.farewell();
-        return end;
+        return end == Applier.End.STOPPED && publications.changed() && !stop.getAsBoolean()
+                ? Applier.End.TABLES_CHANGED
+                : end;
     }
 
     private void watch() {

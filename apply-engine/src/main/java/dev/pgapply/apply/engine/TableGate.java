@@ -3,9 +3,12 @@ package dev.pgapply.apply.engine;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.TableName;
+import dev.pgapply.schema.postgres.ControlSchema;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /// Which changes are applied, by their table and by where their transaction was committed.
 ///
@@ -29,14 +32,15 @@ final class TableGate {
     /// For each followed table the position that its copy has; absent tables are not followed.
     private final Map<TableName, Lsn> copyLsns;
 
-    private final java.util.Set<TableName> notFollowed;
+    private final Set<TableName> notFollowed;
+    private final Set<TableName> unknown = new HashSet<>();
     private final IdentityHashMap<Relation, Lsn> byRelation = new IdentityHashMap<>();
 
     /// @param progress transactions that begin to commit before it are on the target already
-    TableGate(Lsn progress, Map<TableName, Lsn> copyLsns, java.util.Set<TableName> notFollowed) {
+    TableGate(Lsn progress, Map<TableName, Lsn> copyLsns, Set<TableName> notFollowed) {
         this.progress = progress;
         this.copyLsns = new HashMap<>(copyLsns);
-        this.notFollowed = java.util.Set.copyOf(notFollowed);
+        this.notFollowed = Set.copyOf(notFollowed);
     }
 
     Decision decide(Relation relation, Lsn finalLsn) {
@@ -44,11 +48,28 @@ final class TableGate {
         if (from == null) {
             Lsn copyLsn = copyLsns.get(relation.name());
             if (copyLsn == null) {
-                return notFollowed.contains(relation.name()) ? Decision.NOT_FOLLOWED : Decision.UNKNOWN_TABLE;
+                return decideWithoutCopy(relation.name());
             }
             from = copyLsn.max(progress);
             byRelation.put(relation, from);
         }
         return finalLsn.isBefore(from) ? Decision.ALREADY_THERE : Decision.APPLY;
+    }
+
+    private Decision decideWithoutCopy(TableName table) {
+        if (table.schema().equals(ControlSchema.NAME)) {
+            // The source is a target itself: its own progress is nobody's data.
+            return Decision.ALREADY_THERE;
+        }
+        if (notFollowed.contains(table)) {
+            return Decision.NOT_FOLLOWED;
+        }
+        unknown.add(table);
+        return Decision.UNKNOWN_TABLE;
+    }
+
+    /// The tables that were met without being known.
+    Set<TableName> unknown() {
+        return unknown;
     }
 }

@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
+import org.postgresql.PGProperty;
 
 /// A connection to a walsender: makes slots, then becomes a stream. One thread.
 ///
@@ -33,10 +34,21 @@ public final class ReplicationConnection implements AutoCloseable {
 
     public static ReplicationConnection open(PostgresConnector connector, SessionProfile profile, SourceErrors errors) {
         try {
-            return new ReplicationConnection(connector.open(profile), errors);
+            return new ReplicationConnection(connector.open(inBursts(connector, profile)), errors);
         } catch (SchemaException e) {
             throw errors.translate(e);
         }
+    }
+
+    /// The endpoint's own sockets, where it names some, reach a server that others do not.
+    private static SessionProfile inBursts(PostgresConnector connector, SessionProfile profile) {
+        SessionProfile burst = profile;
+        if (!connector.endpoint().parameters().containsKey(PGProperty.SOCKET_FACTORY.getName())) {
+            for (var property : BurstSocketFactory.driverProperties().entrySet()) {
+                burst = burst.withDriverProperty(property.getKey(), property.getValue());
+            }
+        }
+        return burst;
     }
 
     /// Makes a slot and exports the snapshot that goes with it. Waits until every transaction that is open now

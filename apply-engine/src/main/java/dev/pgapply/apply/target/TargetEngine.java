@@ -5,11 +5,16 @@ import dev.pgapply.apply.EngineListener;
 /// One kind of target: opens the sessions that a run needs.
 public interface TargetEngine {
 
+    /// What the writing session has to know of the source.
+    ///
+    /// @param version `server_version_num`
+    /// @param unconverted values come in bytes whose encoding is not known
+    record Source(int version, boolean unconverted) {}
+
     /// Opens the writing session: fences off every other instance, then reads the progress.
     ///
-    /// @param sourceVersion `server_version_num` of the source
     /// @throws dev.pgapply.apply.ApplyException.SetupException if another instance is alive
-    TargetSession openSession(int sourceVersion, EngineListener listener) throws InterruptedException;
+    TargetSession openSession(Source source, EngineListener listener) throws InterruptedException;
 
     /// Opens the connection that answers what is durable. Only while a session is open.
     Durability openDurability();

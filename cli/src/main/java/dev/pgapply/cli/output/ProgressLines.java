@@ -17,6 +17,7 @@ import dev.pgapply.apply.EngineEvent.TablePlan;
 import dev.pgapply.apply.EngineEvent.Warning;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.cli.text.Quantity;
+import dev.pgapply.decoder.Lsn;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -5,12 +5,15 @@ import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.target.ChangeGroup;
 import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
-import dev.pgapply.decoder.TableName;
+import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.sql.SQLException;
-import java.util.ArrayList;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /// One try to write a group: queues its statements in source order, tagged with their events, and compares what
@@ -20,7 +23,7 @@ final class GroupAttempt {
     /// A target transaction whose COMMIT is queued.
     ///
     /// @param statements how many statements of the round come up to and with the COMMIT
-    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied) {}
+    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied, Instant commitTime) {}
 
     private final PostgresTargetSession session;
     private final Pipeline pipeline;
@@ -34,7 +37,10 @@ final class GroupAttempt {
     private long rows;
     private long transactions;
 
-    private final List<QueuedCommit> queued = new ArrayList<>();
+    /// Whether the target transaction in hand has changed anything in the rounds before this one.
+    private boolean changed;
+
+    private final Deque<QueuedCommit> queued = new ArrayDeque<>();
     private int committedEvents;
     private ChangeGroup.Applied committed = ChangeGroup.Applied.NOTHING;
 
@@ -102,8 +108,11 @@ final class GroupAttempt {
         }
         session.queueProgress(commit.endLsn(), commit.commitTime());
         int statements = pipeline.simple("COMMIT") + 1;
-        queued.add(
-                new QueuedCommit(statements, event + 1, new ChangeGroup.Applied(transactions, rows, commit.endLsn())));
+        queued.add(new QueuedCommit(
+                statements,
+                event + 1,
+                new ChangeGroup.Applied(transactions, rows, commit.endLsn()),
+                commit.commitTime()));
         begun = false;
         transactions = 0;
         rows = 0;
@@ -112,8 +121,32 @@ final class GroupAttempt {
     private void sync() throws SQLException {
         pipeline.sync();
         report();
+        boolean idle = false;
+        int from = 0;
+        for (QueuedCommit commit : queued) {
+            idle = !changed && !hasChanged(from, commit.statements());
+            changed = false;
+            from = commit.statements();
+        }
+        changed |= hasChanged(from, pipeline.executed());
         queued.forEach(this::count);
+        QueuedCommit last = queued.peekLast();
         queued.clear();
+        if (last != null && idle) {
+            // A transaction without a change leaves no commit record, and so no progress.
+            session.commitProgress(last.applied().endLsn(), last.commitTime());
+        }
+    }
+
+    private boolean hasChanged(int from, int to) {
+        for (int i = from; i < to; i++) {
+            long tag = pipeline.tag(i);
+            if (tag != Pipeline.NO_TAG
+                    && (pipeline.affected(i) > 0 || group.events().get((int) tag) instanceof Change.Truncate)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void count(QueuedCommit commit) {
@@ -216,21 +249,37 @@ final class GroupAttempt {
             return null;
         }
         return switch (group.events().get(at)) {
-            case Change.Insert insert ->
-                place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
-            case Change.Update update ->
-                place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
-            case Change.Delete delete ->
-                place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
+            case Change.Insert insert -> place(begin, insert, insert.relation(), failure);
+            case Change.Update update -> place(begin, update, update.relation(), failure);
+            case Change.Delete delete -> place(begin, delete, delete.relation(), failure);
             case Change.Truncate truncate ->
-                place(begin, truncate.relations().getFirst().name(), List.of());
-            default -> place(begin, null, List.of());
+                new TargetErrors.Place(truncate.relations().getFirst().name(), null, List.of(), begin);
+            default -> new TargetErrors.Place(null, null, List.of(), begin);
         };
     }
 
-    private static TargetErrors.Place place(
-            TransactionEvent.Begin begin, @Nullable TableName table, List<String> keyColumns) {
-        return new TargetErrors.Place(table, keyColumns, begin.xid(), begin.finalLsn(), begin.commitTime());
+    private TargetErrors.Place place(
+            TransactionEvent.Begin begin, Change change, Relation relation, SQLException failure) {
+        OptionalInt parameter = new ServerWords(failure).parameter();
+        String column = parameter.isPresent()
+                ? session.column(change, relation, parameter.getAsInt()).orElse(null)
+                : null;
+        return new TargetErrors.Place(relation.name(), column, TargetTables.keyColumns(relation), begin);
+    }
+
+    /// The events before the transaction that could not be queued; nothing of them is committed yet.
+    ChangeGroup before() {
+        int begin = Math.min(event, group.events().size() - 1);
+        while (begin > 0 && !(group.events().get(begin) instanceof TransactionEvent.Begin)) {
+            begin--;
+        }
+        return new ChangeGroup(group.events().subList(committedEvents, Math.max(begin, committedEvents)), begin - committedEvents, true);
+    }
+
+    /// Where the transaction that could not be queued was committed.
+    Lsn failedAt() {
+        TransactionEvent.Begin begin = beginOf(Math.min(event, group.events().size() - 1));
+        return begin == null ? Lsn.INVALID : begin.finalLsn();
     }
 
     /// The event of a statement; for a COMMIT the one of the last change before it.

@@ -1,6 +1,9 @@
 package dev.pgapply.apply.target.postgres;
 
+import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetEngine;
@@ -15,10 +18,15 @@ import dev.pgapply.schema.postgres.SessionProfile;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 /// A PostgreSQL target, 10 or newer. One object per engine.
 public final class PostgresTarget implements TargetEngine {
+
+    private static final String OBJECT_IN_USE = "55006";
+    private static final Duration ORIGIN_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     private final Subscription subscription;
     private final PostgresConnector connector;
@@ -30,7 +38,7 @@ public final class PostgresTarget implements TargetEngine {
     public PostgresTarget(Subscription subscription) {
         this.subscription = subscription;
         this.connector = new PostgresConnector(subscription.target(), subscription.applicationName());
-        this.errors = new TargetErrors(subscription.target().toString());
+        this.errors = new TargetErrors(subscription.target());
         this.lock = new InstanceLock(subscription.name());
     }
 
@@ -43,14 +51,16 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     @Override
-    public TargetSession openSession(int sourceVersion, EngineListener listener) throws InterruptedException {
+    public TargetSession openSession(Source source, EngineListener listener) throws InterruptedException {
         try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
-            PostgresSession session = connector.open(profile(sockets));
+            PostgresSession session = connector.open(profile(sockets, source));
             try {
-                return prepare(session, sockets, sourceVersion, listener);
+                return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
-                throw errors.translate("opening the writing session", e);
+                throw ProgressStore.IN_USE.equals(e.getSQLState())
+                        ? originInUse(e)
+                        : errors.translate("opening the writing session", e);
             } catch (RuntimeException | InterruptedException e) {
                 session.close();
                 throw e;
@@ -60,13 +70,26 @@ public final class PostgresTarget implements TargetEngine {
         }
     }
 
-    private SessionProfile profile(PipelineSockets sockets) {
+    /// The lock belongs to one database, the origin to all of a cluster.
+    private SetupException originInUse(SQLException e) {
+        return new SetupException(
+                ErrorCode.INSTANCE_RUNNING,
+                "another instance runs subscription " + subscription.name() + " in another database of the target's"
+                        + " cluster: " + new ServerWords(e).primary(),
+                "Give this job another --name: databases of one cluster share replication origins.",
+                e);
+    }
+
+    private SessionProfile profile(PipelineSockets sockets, Source source) {
         SessionProfile profile = SessionProfile.TARGET_APPLY
                 .with("synchronous_commit", subscription.writer().synchronousCommit() ? "on" : "off")
                 // The planner takes full scans for what it knows nothing of; rows are looked up by key here.
                 .with("enable_seqscan", "off")
                 .with("enable_hashjoin", "off")
                 .with("enable_mergejoin", "off");
+        if (source.unconverted()) {
+            profile = profile.withoutConversion();
+        }
         if (subscription.allowTriggers()) {
             profile = profile.withTriggersAllowed();
         }
@@ -86,7 +109,7 @@ public final class PostgresTarget implements TargetEngine {
             }
         }
         lock.acquire(connection);
-        ProgressStore progressStore = ProgressStore.open(connection, subscription.objectName(), subscription.name());
+        ProgressStore progressStore = openProgress(connection, listener);
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
@@ -97,10 +120,31 @@ public final class PostgresTarget implements TargetEngine {
                 pipeline,
                 progressStore,
                 progress,
-                new TargetTables(pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session)),
+                new TargetTables(
+                        pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session), errors),
                 catalog,
                 errors,
                 listener);
+    }
+
+    /// A session that ends frees its lock a moment before its origin.
+    private ProgressStore openProgress(Connection connection, EngineListener listener) throws SQLException, InterruptedException {
+        long deadline = System.nanoTime() + ORIGIN_PATIENCE.toNanos();
+        while (true) {
+            try {
+                return ProgressStore.open(
+                        connection,
+                        subscription.objectName(),
+                        subscription.name(),
+                        subscription.target().user(),
+                        warning -> listener.onEvent(new EngineEvent.Warning(warning)));
+            } catch (SQLException e) {
+                if (!OBJECT_IN_USE.equals(e.getSQLState()) || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.sleep(BETWEEN_TRIES);
+            }
+        }
     }
 
     /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last

@@ -73,13 +73,17 @@ final class DemoSteps {
 
     private DemoReport.Traffic openShop(int seconds) throws InterruptedException {
         report.longStep("Open the shop; each change is applied as it is committed");
-        try (LagProbe lag = new LagProbe(source, target);
+        try (TargetProgress progress = new TargetProgress(target);
+                LagProbe lag = new LagProbe(source, target);
                 ShopWorkload workload = ShopWorkload.start(source)) {
-            DemoTraffic traffic = new DemoTraffic(workload, lag, applier, report);
+            DemoTraffic traffic = new DemoTraffic(workload, lag, progress, applier, report);
             traffic.watch(seconds, SECONDS_PER_LINE);
             workload.stop();
             int beats = lag.beats();
-            await("the target does not catch up", () -> lag.beats() >= beats + 2);
+            await("the target does not catch up", () -> {
+                traffic.noticeResumption();
+                return lag.beats() >= beats + 2;
+            });
             return traffic.result();
         }
     }

@@ -1,5 +1,6 @@
 package dev.pgapply.cli.embedded.demo;
 
+import dev.pgapply.decoder.Lsn;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -11,17 +12,19 @@ final class DemoTraffic {
 
     private final ShopWorkload workload;
     private final LagProbe lag;
+    private final TargetProgress progress;
     private final DemoApplier applier;
     private final DemoReport report;
     private final long start = System.nanoTime();
 
     private long killedAt;
-    private int beatsAtKill = Integer.MAX_VALUE;
+    private Lsn positionAtKill = Lsn.INVALID;
     private Duration outage = Duration.ZERO;
 
-    DemoTraffic(ShopWorkload workload, LagProbe lag, DemoApplier applier, DemoReport report) {
+    DemoTraffic(ShopWorkload workload, LagProbe lag, TargetProgress progress, DemoApplier applier, DemoReport report) {
         this.workload = workload;
         this.lag = lag;
+        this.progress = progress;
         this.applier = applier;
         this.report = report;
     }
@@ -64,20 +67,19 @@ final class DemoTraffic {
                 Locale.ROOT, "       process %d is killed (SIGKILL), and pgapply run started again", applier.pid()));
         killedAt = System.nanoTime();
         applier.kill();
-        beatsAtKill = lag.beats();
+        positionAtKill = progress.position();
         applier.start();
     }
 
-    // The beat under way at the kill may have been applied before it, the next one cannot.
-    private void noticeResumption() {
-        if (outage.isZero() && lag.beats() >= beatsAtKill + 2L) {
+    /// To be called again and again after the kill, until it has noticed.
+    void noticeResumption() {
+        if (killedAt != 0 && outage.isZero() && progress.position().isAfter(positionAtKill)) {
             outage = Duration.ofNanos(System.nanoTime() - killedAt);
         }
     }
 
     /// To be asked when the target has caught up.
     DemoReport.Traffic result() {
-        noticeResumption();
         return new DemoReport.Traffic(
                 workload.transactions(),
                 workload.rows(),
