@@ -193,7 +193,7 @@ final class ApplyLoopSimulationTest {
                     case 0, 1 -> source.advance(latePublished);
                     case 2, 3, 4 -> receive(random.nextInt(60));
                     case 5, 6 -> {
-                        return apply() == Applier.End.UNKNOWN_TABLE;
+                        return apply() == Applier.End.TABLES_CHANGED;
                     }
                     default -> keeper.step(random.nextBoolean());
                 }
@@ -229,7 +229,7 @@ final class ApplyLoopSimulationTest {
                 }
                 nested = true;
                 try {
-                    if (apply() != Applier.End.UNKNOWN_TABLE) {
+                    if (apply() != Applier.End.TABLES_CHANGED) {
                         receive(random.nextInt(20));
                     }
                 } catch (InterruptedException e) {
@@ -253,7 +253,7 @@ final class ApplyLoopSimulationTest {
                 while (positions.committed().isBefore(end)) {
                     receive(100);
                     while (!queue.isEmpty()) {
-                        if (apply() == Applier.End.UNKNOWN_TABLE) {
+                        if (apply() == Applier.End.TABLES_CHANGED) {
                             copy(SimulatedSource.LATE);
                             new Episode().finish();
                             return;
