@@ -7,15 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 
-/// What a run that has failed has told: an exit code for the script, and for the person one line with the error's code
-/// and, indented below it, what mends it.
+/// What a run that has failed has told: an exit code for the script, and for the person one line with the
+/// error's code and, indented below it, what mends it.
 ///
 /// @param error the line and what is indented below it
 record FailedRun(String error, String stderr) {
 
     private static final String PREFIX = "pgapply: ";
 
-    /// Waits for the end of the process, and fails the test unless it tells its failure as every failure has to be told.
+    /// Waits for the end of the process, and fails the test unless it tells its failure as every failure has to
+    /// be told.
     ///
     /// @param says texts that the error must hold
     static FailedRun expect(Launcher run, int exitCode, String code, String... says) {

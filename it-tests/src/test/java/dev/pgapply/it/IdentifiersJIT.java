@@ -35,18 +35,21 @@ final class IdentifiersJIT {
                 replication.awaitApplied();
                 insert(replication, 2);
                 insert(replication, 3);
-                replication.source().execute(
-                        "UPDATE \"схема\".\"表😀é\" SET \"naïve\" = 'x' WHERE \"ключ\" = 1",
-                        "UPDATE \"" + LONGEST + "\" SET v = 'x', \"" + LONGEST + "\" = 10 WHERE \"" + LONGEST + "\" = 1",
-                        "UPDATE \"" + COMPOSED + "\" SET \"" + COMPOSED + "\" = 'composed' WHERE id = 1",
-                        "UPDATE \"" + DECOMPOSED + "\" SET v = 'decomposed' WHERE id = 2",
-                        "UPDATE cs SET \"Id\" = 10, id = 20, \"ID\" = 'x' WHERE \"Id\" = 1",
-                        "UPDATE \"Cs\" SET id = 10 WHERE id = 1",
-                        "UPDATE \"say \"\"hi\"\"; it's\" SET \"a\"\"b\" = 10, \"c'd\\\" = 'x' WHERE \"a\"\"b\" = 1",
-                        "DELETE FROM \"схема\".\"表😀é\" WHERE \"ключ\" = 2",
-                        "DELETE FROM \"" + COMPOSED + "\" WHERE id = 2",
-                        "DELETE FROM cs WHERE \"Id\" = 2",
-                        "TRUNCATE \"Cs\"");
+                replication
+                        .source()
+                        .execute(
+                                "UPDATE \"схема\".\"表😀é\" SET \"naïve\" = 'x' WHERE \"ключ\" = 1",
+                                "UPDATE \"" + LONGEST + "\" SET v = 'x', \"" + LONGEST + "\" = 10 WHERE \"" + LONGEST
+                                        + "\" = 1",
+                                "UPDATE \"" + COMPOSED + "\" SET \"" + COMPOSED + "\" = 'composed' WHERE id = 1",
+                                "UPDATE \"" + DECOMPOSED + "\" SET v = 'decomposed' WHERE id = 2",
+                                "UPDATE cs SET \"Id\" = 10, id = 20, \"ID\" = 'x' WHERE \"Id\" = 1",
+                                "UPDATE \"Cs\" SET id = 10 WHERE id = 1",
+                                "UPDATE \"say \"\"hi\"\"; it's\" SET \"a\"\"b\" = 10, \"c'd\\\" = 'x' WHERE \"a\"\"b\" = 1",
+                                "DELETE FROM \"схема\".\"表😀é\" WHERE \"ключ\" = 2",
+                                "DELETE FROM \"" + COMPOSED + "\" WHERE id = 2",
+                                "DELETE FROM cs WHERE \"Id\" = 2",
+                                "TRUNCATE \"Cs\"");
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertEquals(List.of(), run.events(EngineEvent.ConflictSkipped.class));
@@ -55,13 +58,15 @@ final class IdentifiersJIT {
     }
 
     private static void insert(Replication replication, int id) {
-        replication.source().execute(
-                "INSERT INTO \"схема\".\"表😀é\" VALUES (" + id + ", 'ï', 'ﬁ')",
-                "INSERT INTO \"" + LONGEST + "\" VALUES (" + id + ", 'v')",
-                "INSERT INTO \"" + COMPOSED + "\" VALUES (" + id + ", 'c', 'd')",
-                "INSERT INTO \"" + DECOMPOSED + "\" VALUES (" + id + ", 'v')",
-                "INSERT INTO cs VALUES (" + id + ", " + 10 * id + ", 'text')",
-                "INSERT INTO \"Cs\" VALUES (" + id + ")",
-                "INSERT INTO \"say \"\"hi\"\"; it's\" VALUES (" + id + ", 'c', 's')");
+        replication
+                .source()
+                .execute(
+                        "INSERT INTO \"схема\".\"表😀é\" VALUES (" + id + ", 'ï', 'ﬁ')",
+                        "INSERT INTO \"" + LONGEST + "\" VALUES (" + id + ", 'v')",
+                        "INSERT INTO \"" + COMPOSED + "\" VALUES (" + id + ", 'c', 'd')",
+                        "INSERT INTO \"" + DECOMPOSED + "\" VALUES (" + id + ", 'v')",
+                        "INSERT INTO cs VALUES (" + id + ", " + 10 * id + ", 'text')",
+                        "INSERT INTO \"Cs\" VALUES (" + id + ")",
+                        "INSERT INTO \"say \"\"hi\"\"; it's\" VALUES (" + id + ", 'c', 's')");
     }
 }

@@ -41,22 +41,28 @@ final class OperatorFaultsIT {
 
     /// The position of the transaction that wrote the newest row of a table.
     private static String xid(Replication replication, String table, int id) {
-        return replication.source().query("SELECT xmin FROM " + table + " WHERE id = " + id).orElseThrow();
+        return replication
+                .source()
+                .query("SELECT xmin FROM " + table + " WHERE id = " + id)
+                .orElseThrow();
     }
 
     @Test
     void aUniqueViolationNamesEverythingButTheValues() {
         try (Replication replication = Replication.newest()) {
-            replication.both("CREATE TABLE t (id int PRIMARY KEY, \"E-mail\" text, CONSTRAINT one_each UNIQUE (\"E-mail\"))");
+            replication.both(
+                    "CREATE TABLE t (id int PRIMARY KEY, \"E-mail\" text, CONSTRAINT one_each UNIQUE (\"E-mail\"))");
             replication.source().execute("INSERT INTO t VALUES (1, 'ann@example.com')");
             try (Launcher run = start(replication)) {
                 replication.awaitApplied();
                 replication.target().execute("INSERT INTO t VALUES (100, 'bob@example.com')");
                 replication.source().execute("INSERT INTO t VALUES (2, 'before@example.com')");
-                replication.source().transaction(
-                        "INSERT INTO t VALUES (3, 'same@example.com')",
-                        "INSERT INTO t VALUES (4, 'bob@example.com')",
-                        "INSERT INTO t VALUES (5, 'also@example.com')");
+                replication
+                        .source()
+                        .transaction(
+                                "INSERT INTO t VALUES (3, 'same@example.com')",
+                                "INSERT INTO t VALUES (4, 'bob@example.com')",
+                                "INSERT INTO t VALUES (5, 'also@example.com')");
                 replication.source().execute("INSERT INTO t VALUES (6, 'after@example.com')");
                 FailedRun failed = FailedRun.expect(
                         run,
@@ -174,8 +180,8 @@ final class OperatorFaultsIT {
 
     @Test
     void aCharacterThatTheTargetsEncodingLacksIsNamedWithItsColumn() {
-        TestDatabase latin = TestServers.target(TestServers.NEWEST)
-                .database("TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
+        TestDatabase latin =
+                TestServers.target(TestServers.NEWEST).database("TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
         try (Replication replication =
                 Replication.of(TestServers.source(TestServers.NEWEST).database(), latin)) {
             replication.both("CREATE TABLE t (id int PRIMARY KEY, fine text, odd text)");
@@ -214,7 +220,9 @@ final class OperatorFaultsIT {
     void aValueThatTheTargetsTypeLacksIsNamedWithItsColumn() {
         try (Replication replication = Replication.newest()) {
             replication.source().execute("CREATE TABLE t (id int PRIMARY KEY, fine text, odd text)");
-            replication.target().execute("CREATE TABLE t (id int PRIMARY KEY, odd int, fine text CHECK (fine <> 'bad'))");
+            replication
+                    .target()
+                    .execute("CREATE TABLE t (id int PRIMARY KEY, odd int, fine text CHECK (fine <> 'bad'))");
             try (Launcher run = start(replication)) {
                 replication.awaitApplied();
                 replication.source().execute("INSERT INTO t VALUES (1, 'x', 'secret word')");

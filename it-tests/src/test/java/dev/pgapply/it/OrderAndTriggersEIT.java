@@ -12,8 +12,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// Field cases, group E: unique keys, order, foreign keys, triggers. One engine serves all of them, each with tables of
-/// its own.
+/// Field cases, group E: unique keys, order, foreign keys, triggers. One engine serves all of them, each with
+/// tables of its own.
 final class OrderAndTriggersEIT {
 
     private static Replication replication;
@@ -39,16 +39,18 @@ final class OrderAndTriggersEIT {
         replication.source().execute(foreignKeys("_strict", "DEFERRABLE INITIALLY DEFERRED"));
         replication.target().execute(foreignKeys("_strict", "NOT DEFERRABLE"));
         replication.target().execute(triggers());
-        replication.source().execute(
-                "CREATE PUBLICATION chosen FOR TABLE acc, moved, dp, pa, ch, lone_ch, logged, kept, tree, a, b,"
-                        + " tree_strict, a_strict, b_strict",
-                "INSERT INTO acc VALUES (1, 'a'), (2, 'b')",
-                "INSERT INTO moved VALUES (1, 'a'), (2, 'b')",
-                "INSERT INTO dp VALUES (1, 's'), (2, 's')",
-                "INSERT INTO hidden_pa VALUES (1), (2)",
-                "INSERT INTO lone_ch VALUES (10, 0, 1), (11, 0, 1), (12, 0, 2)",
-                "INSERT INTO logged VALUES (1)",
-                "INSERT INTO kept VALUES (1), (2), (3)");
+        replication
+                .source()
+                .execute(
+                        "CREATE PUBLICATION chosen FOR TABLE acc, moved, dp, pa, ch, lone_ch, logged, kept, tree, a, b,"
+                                + " tree_strict, a_strict, b_strict",
+                        "INSERT INTO acc VALUES (1, 'a'), (2, 'b')",
+                        "INSERT INTO moved VALUES (1, 'a'), (2, 'b')",
+                        "INSERT INTO dp VALUES (1, 's'), (2, 's')",
+                        "INSERT INTO hidden_pa VALUES (1), (2)",
+                        "INSERT INTO lone_ch VALUES (10, 0, 1), (11, 0, 1), (12, 0, 2)",
+                        "INSERT INTO logged VALUES (1)",
+                        "INSERT INTO kept VALUES (1), (2), (3)");
         run = replication.engine();
         replication.awaitApplied();
     }
@@ -96,26 +98,31 @@ final class OrderAndTriggersEIT {
     /// B041
     @Test
     void aUniqueValueCanBeFreedAndTakenAgainInOneTransaction() {
-        replication.source().transaction(
-                "DELETE FROM acc WHERE id = 1",
-                "INSERT INTO acc VALUES (3, 'a')",
-                "UPDATE acc SET email = 'tmp' WHERE id = 2",
-                "UPDATE acc SET email = 'b' WHERE id = 3",
-                "UPDATE acc SET email = 'a' WHERE id = 2");
+        replication
+                .source()
+                .transaction(
+                        "DELETE FROM acc WHERE id = 1",
+                        "INSERT INTO acc VALUES (3, 'a')",
+                        "UPDATE acc SET email = 'tmp' WHERE id = 2",
+                        "UPDATE acc SET email = 'b' WHERE id = 3",
+                        "UPDATE acc SET email = 'a' WHERE id = 2");
         replication.awaitApplied();
         replication.assertIdentical("acc");
-        assertEquals(List.of("2 a", "3 b"), replication.target().queryAll("SELECT id || ' ' || email FROM acc ORDER BY id"));
+        assertEquals(
+                List.of("2 a", "3 b"), replication.target().queryAll("SELECT id || ' ' || email FROM acc ORDER BY id"));
     }
 
     /// B042
     @Test
     void aKeyCanMoveAwayAndBeUsedAgainInOneTransaction() {
-        replication.source().transaction(
-                "UPDATE moved SET id = 100 WHERE id = 2",
-                "INSERT INTO moved VALUES (2, 'n')",
-                "DELETE FROM moved WHERE id = 2",
-                "INSERT INTO moved VALUES (2, 'm')",
-                "UPDATE moved SET id = 2000 WHERE id = 100");
+        replication
+                .source()
+                .transaction(
+                        "UPDATE moved SET id = 100 WHERE id = 2",
+                        "INSERT INTO moved VALUES (2, 'n')",
+                        "DELETE FROM moved WHERE id = 2",
+                        "INSERT INTO moved VALUES (2, 'm')",
+                        "UPDATE moved SET id = 2000 WHERE id = 100");
         replication.awaitApplied();
         replication.assertIdentical("moved");
         assertEquals(
@@ -140,10 +147,12 @@ final class OrderAndTriggersEIT {
     @Test
     void childrenMayComeBeforeTheirParents() {
         for (String suffix : List.of("", "_strict")) {
-            replication.source().transaction(
-                    "INSERT INTO tree" + suffix + " VALUES (1, 2), (2, 1)",
-                    "INSERT INTO a" + suffix + " VALUES (1, 1)",
-                    "INSERT INTO b" + suffix + " VALUES (1, 1)");
+            replication
+                    .source()
+                    .transaction(
+                            "INSERT INTO tree" + suffix + " VALUES (1, 2), (2, 1)",
+                            "INSERT INTO a" + suffix + " VALUES (1, 1)",
+                            "INSERT INTO b" + suffix + " VALUES (1, 1)");
             replication.source().execute("""
                     DO $$ BEGIN
                       FOR i IN 10..259 LOOP
@@ -160,25 +169,30 @@ final class OrderAndTriggersEIT {
         for (String suffix : List.of("", "_strict")) {
             replication.assertIdentical("tree" + suffix, "a" + suffix, "b" + suffix);
             // Made anew, they look at every row.
-            replication.target().execute(
-                    "ALTER TABLE tree# ADD CONSTRAINT again FOREIGN KEY (up) REFERENCES tree#".replace("#", suffix),
-                    "ALTER TABLE b# ADD CONSTRAINT again FOREIGN KEY (a) REFERENCES a#".replace("#", suffix),
-                    "ALTER TABLE a# ADD CONSTRAINT again FOREIGN KEY (b) REFERENCES b#".replace("#", suffix));
+            replication
+                    .target()
+                    .execute(
+                            "ALTER TABLE tree# ADD CONSTRAINT again FOREIGN KEY (up) REFERENCES tree#"
+                                    .replace("#", suffix),
+                            "ALTER TABLE b# ADD CONSTRAINT again FOREIGN KEY (a) REFERENCES a#".replace("#", suffix),
+                            "ALTER TABLE a# ADD CONSTRAINT again FOREIGN KEY (b) REFERENCES b#".replace("#", suffix));
         }
     }
 
     /// B045: published are both tables, or the child alone.
     @Test
     void cascadesHappenOnceAndAreNoConflicts() {
-        replication.source().execute(
-                "INSERT INTO pa VALUES (1), (2)",
-                "INSERT INTO ch (id, pid) VALUES (10, 1), (11, 1), (12, 2)",
-                "UPDATE pa SET id = 5 WHERE id = 1",
-                "UPDATE ch SET n = n + 1",
-                "DELETE FROM pa WHERE id = 5",
-                "UPDATE hidden_pa SET id = 5 WHERE id = 1",
-                "UPDATE lone_ch SET n = n + 1",
-                "DELETE FROM hidden_pa WHERE id = 5");
+        replication
+                .source()
+                .execute(
+                        "INSERT INTO pa VALUES (1), (2)",
+                        "INSERT INTO ch (id, pid) VALUES (10, 1), (11, 1), (12, 2)",
+                        "UPDATE pa SET id = 5 WHERE id = 1",
+                        "UPDATE ch SET n = n + 1",
+                        "DELETE FROM pa WHERE id = 5",
+                        "UPDATE hidden_pa SET id = 5 WHERE id = 1",
+                        "UPDATE lone_ch SET n = n + 1",
+                        "DELETE FROM hidden_pa WHERE id = 5");
         replication.awaitApplied();
         replication.assertIdentical("pa", "ch", "lone_ch");
         assertEquals(List.of("12"), replication.target().queryAll("SELECT id FROM ch"));
@@ -195,8 +209,10 @@ final class OrderAndTriggersEIT {
         replication.assertIdentical("logged");
         assertEquals(
                 List.of("of_both 2", "of_replica 2"),
-                replication.target().queryAll(
-                        "SELECT trigger_name || ' ' || count(*) FROM fired GROUP BY trigger_name ORDER BY trigger_name"));
+                replication
+                        .target()
+                        .queryAll(
+                                "SELECT trigger_name || ' ' || count(*) FROM fired GROUP BY trigger_name ORDER BY trigger_name"));
     }
 
     /// B047

@@ -90,8 +90,7 @@ final class PasswordsIT {
                 environment.put("PGPASSWORD", ODD);
                 arguments.addAll(List.of("--config", file.toString()));
             }
-            case FLAG ->
-                arguments.addAll(List.of("--source", withPassword(source), "--target", withPassword(target)));
+            case FLAG -> arguments.addAll(List.of("--source", withPassword(source), "--target", withPassword(target)));
         }
         return new Job(arguments, environment);
     }
@@ -118,13 +117,18 @@ final class PasswordsIT {
         try (Launcher run = Launcher.start(job.arguments(), job.environment())) {
             int row = way.ordinal();
             server.execute("shop", "INSERT INTO t VALUES (" + row + ")");
-            Await.until("the row is there", () -> !run.isRunning()
-                    || server.query("copy", "SELECT to_regclass('t')").isPresent()
-                            && server.query("copy", "SELECT id FROM t WHERE id = " + row).isPresent());
+            Await.until(
+                    "the row is there",
+                    () -> !run.isRunning()
+                            || (server.query("copy", "SELECT to_regclass('t')").isPresent()
+                                    && server.query("copy", "SELECT id FROM t WHERE id = " + row)
+                                            .isPresent()));
             assertTrue(run.isRunning(), run::stderr);
             server.execute("shop", "INSERT INTO t VALUES (" + (row + 100) + ")");
-            Await.until("the next one is streamed", () -> server.query("copy", "SELECT id FROM t WHERE id = " + (row + 100))
-                    .isPresent());
+            Await.until(
+                    "the next one is streamed",
+                    () -> server.query("copy", "SELECT id FROM t WHERE id = " + (row + 100))
+                            .isPresent());
             String arguments = Files.readString(Path.of("/proc/" + run.pid() + "/cmdline"));
             assertEquals(way == Way.FLAG, shows(arguments), arguments);
             assertEquals(way == Way.FLAG, run.stderr().contains("--source has a password in it"), run::stderr);
@@ -168,7 +172,8 @@ final class PasswordsIT {
     void noPasswordAtAllIsAskedForByName() {
         for (boolean sourceHasNone : List.of(true, false)) {
             Map<String, String> environment = new HashMap<>(Map.of("PGAPPLY_TIER", "1", "PGPASSFILE", "/nonexistent"));
-            environment.put("PGAPPLY_SOURCE_URI", sourceHasNone ? server.uri("shop") : withPassword(server.uri("shop")));
+            environment.put(
+                    "PGAPPLY_SOURCE_URI", sourceHasNone ? server.uri("shop") : withPassword(server.uri("shop")));
             environment.put("PGAPPLY_TARGET_URI", server.uri("copy"));
             try (Launcher run = Launcher.start(List.of("run"), environment)) {
                 FailedRun.expect(

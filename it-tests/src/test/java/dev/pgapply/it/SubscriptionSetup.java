@@ -10,8 +10,11 @@ import java.util.function.UnaryOperator;
 /// A [Subscription] in the making: the fields that tests change, each with what most tests want.
 final class SubscriptionSetup {
 
-    /// Another way to the source's database.
+    /// Another way to the source's database, or another role in it.
     UnaryOperator<PostgresEndpoint> sourceEndpoint = UnaryOperator.identity();
+
+    /// The same for the target.
+    UnaryOperator<PostgresEndpoint> targetEndpoint = UnaryOperator.identity();
 
     List<String> publications = List.of();
     Optional<String> slot = Optional.empty();
@@ -44,7 +47,7 @@ final class SubscriptionSetup {
         return new Subscription(
                 name,
                 sourceEndpoint.apply(source.endpoint()),
-                target.endpoint(),
+                targetEndpoint.apply(target.endpoint()),
                 publications,
                 slot,
                 failover,

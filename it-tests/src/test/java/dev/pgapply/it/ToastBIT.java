@@ -46,8 +46,10 @@ final class ToastBIT {
                 for (String table : TABLES) {
                     assertEquals(
                             Optional.of("3"),
-                            replication.target().query("SELECT n FROM " + table + " WHERE body IS NULL AND"
-                                    + " arr[900] IS NOT NULL AND meta ? '900'"));
+                            replication
+                                    .target()
+                                    .query("SELECT n FROM " + table + " WHERE body IS NULL AND"
+                                            + " arr[900] IS NOT NULL AND meta ? '900'"));
                 }
                 assertEquals(List.of(), run.events(EngineEvent.ConflictSkipped.class));
             }
@@ -62,15 +64,19 @@ final class ToastBIT {
             replication.applyUntilNow();
             // All of this waits when the engine starts, and so is one group.
             for (String table : TABLES) {
-                replication.source().transaction(
-                        "INSERT INTO " + table + " (id, body, n) VALUES (7, repeat('b', 6000), 0)",
-                        "UPDATE " + table + " SET n = 1 WHERE id = 7");
+                replication
+                        .source()
+                        .transaction(
+                                "INSERT INTO " + table + " (id, body, n) VALUES (7, repeat('b', 6000), 0)",
+                                "UPDATE " + table + " SET n = 1 WHERE id = 7");
                 replication.source().execute("UPDATE " + table + " SET n = 2 WHERE id = 7");
-                replication.source().transaction(
-                        "INSERT INTO " + table + " (id, body, n) VALUES (8, repeat('c', 6000), 0)",
-                        "DELETE FROM " + table + " WHERE id = 8",
-                        "INSERT INTO " + table + " (id, body, n) VALUES (8, repeat('d', 6000), 0)",
-                        "UPDATE " + table + " SET n = 1 WHERE id = 8");
+                replication
+                        .source()
+                        .transaction(
+                                "INSERT INTO " + table + " (id, body, n) VALUES (8, repeat('c', 6000), 0)",
+                                "DELETE FROM " + table + " WHERE id = 8",
+                                "INSERT INTO " + table + " (id, body, n) VALUES (8, repeat('d', 6000), 0)",
+                                "UPDATE " + table + " SET n = 1 WHERE id = 8");
                 replication.source().execute("UPDATE " + table + " SET n = 2 WHERE id = 8");
             }
             replication.applyUntilNow();
@@ -78,8 +84,10 @@ final class ToastBIT {
             for (String table : TABLES) {
                 assertEquals(
                         List.of("7 2 6000 b", "8 2 6000 d"),
-                        replication.target().queryAll("SELECT concat_ws(' ', id, n, length(body), left(body, 1)) FROM "
-                                + table + " ORDER BY id"));
+                        replication
+                                .target()
+                                .queryAll("SELECT concat_ws(' ', id, n, length(body), left(body, 1)) FROM " + table
+                                        + " ORDER BY id"));
             }
         }
     }

@@ -2,8 +2,9 @@ package dev.pgapply.it;
 
 import java.util.List;
 
-/// A table of difficult values. The same rows go into three tables of the same columns: one that is filled before the
-/// copy, one that is filled while changes are streamed, and one without a key whose rows are found by all their columns.
+/// A table of difficult values. The same rows go into three tables of the same columns: one that is filled
+/// before the copy, one that is filled while changes are streamed, and one without a key whose rows are found
+/// by all their columns.
 ///
 /// @param id the field case
 /// @param builtIn all types are PostgreSQL's own and may travel in binary form
@@ -31,7 +32,8 @@ record ValueCase(
         return new ValueCase(id, name, false, types, columns, rows, shift(changedColumns));
     }
 
-    /// Every value travels again with a changed key, then most of them move to the row before, and one row goes.
+    /// Every value travels again with a changed key, then most of them move to the row before, and one row
+    /// goes.
     private static List<String> shift(String columns) {
         return List.of(
                 "UPDATE @ SET id = id + 100",

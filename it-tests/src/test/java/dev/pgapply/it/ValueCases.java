@@ -20,52 +20,32 @@ final class ValueCases {
                       (1, 'infinity', '-infinity', 'infinity', '{infinity,NULL,2024-02-29}', '[2024-01-01,infinity]'),
                       (2, '-infinity', 'infinity', '-infinity', '{}', '[2024-01-01,)')""",
                     "d, t, z, ds, r"),
-            ValueCase.builtIn(
-                    "B003",
-                    "old",
-                    "id int PRIMARY KEY, d date, t timestamp, z timestamptz",
-                    """
+            ValueCase.builtIn("B003", "old", "id int PRIMARY KEY, d date, t timestamp, z timestamptz", """
                     VALUES
                       (1, '0001-01-01', '0001-01-01', '0001-01-01'),
                       (2, '1000-02-28', '1000-02-28', '1000-02-28'),
                       (3, '1582-10-10', '1582-10-10', '1582-10-10'),
                       (4, '1883-11-18', '1883-11-18 12:03:57', '1883-11-18 12:03:57'),
                       (5, '1899-12-31', '1899-12-31 23:59:59', '1899-12-31 23:59:59'),
-                      (6, '4713-01-01 BC', '4713-01-01 00:00:00 BC', '4713-01-01 00:00:00+00 BC')""",
-                    "d, t, z"),
-            ValueCase.builtIn(
-                    "B004",
-                    "dst",
-                    "id int PRIMARY KEY, t timestamp, z timestamptz",
-                    """
+                      (6, '4713-01-01 BC', '4713-01-01 00:00:00 BC', '4713-01-01 00:00:00+00 BC')""", "d, t, z"),
+            ValueCase.builtIn("B004", "dst", "id int PRIMARY KEY, t timestamp, z timestamptz", """
                     VALUES
                       (1, '2023-03-12 02:30:00', '2023-03-12 06:30:00+00'),
                       (2, '2023-11-05 01:30:00', '2023-11-05 05:30:00+00'),
-                      (3, '2023-11-05 01:30:00', '2023-11-05 06:30:00+00')""",
-                    "t, z"),
-            ValueCase.builtIn(
-                    "B005",
-                    "tm",
-                    "id int PRIMARY KEY, a time(6), b timetz, c time[]",
-                    """
+                      (3, '2023-11-05 01:30:00', '2023-11-05 06:30:00+00')""", "t, z"),
+            ValueCase.builtIn("B005", "tm", "id int PRIMARY KEY, a time(6), b timetz, c time[]", """
                     VALUES
                       (1, '24:00:00', '24:00:00-15:59:59', '{24:00:00,NULL,00:00:00}'),
                       (2, '23:59:59.999999', '23:59:59.999999+15:59:59', '{}'),
-                      (3, '00:00:00', '12:00:00+05:45', NULL)""",
-                    "a, b, c"),
-            ValueCase.builtIn(
-                    "B007",
-                    "iv",
-                    "id int PRIMARY KEY, i interval, a interval[]",
-                    """
+                      (3, '00:00:00', '12:00:00+05:45', NULL)""", "a, b, c"),
+            ValueCase.builtIn("B007", "iv", "id int PRIMARY KEY, i interval, a interval[]", """
                     VALUES
                       (1, '1 year 2 mons -3 days +04:05:06.789', '{-00:00:00.000001,"178000000 years"}'),
                       (2, '-178000000 years', NULL),
                       (3, '1 mon -1 day +25:00:00', '{}'),
                       (4, '24 hours', NULL),
                       (5, '1 day', NULL),
-                      (6, 'infinity', '{-infinity}')""",
-                    "i, a"),
+                      (6, 'infinity', '{-infinity}')""", "i, a"),
             ValueCase.builtIn(
                     "B008",
                     "nn",
@@ -202,16 +182,10 @@ final class ValueCases {
                             "UPDATE @ SET b = B'101' WHERE id = B'0'",
                             "UPDATE @ SET id = B'000' WHERE id = B'00'",
                             "DELETE FROM @ WHERE id = B''")),
-            ValueCase.special(
-                    "B019",
-                    "ts",
-                    List.of(),
-                    "id int PRIMARY KEY, v tsvector, q tsquery",
-                    """
+            ValueCase.special("B019", "ts", List.of(), "id int PRIMARY KEY, v tsvector, q tsquery", """
                     VALUES
                       (1, '''it''''s'':1A,3 ''a b'':2B ''back\\\\slash''', '''fat rat'' & !cat:*A'),
-                      (2, '', NULL)""",
-                    "v, q"),
+                      (2, '', NULL)""", "v, q"),
             new ValueCase(
                     "B020",
                     "xt",

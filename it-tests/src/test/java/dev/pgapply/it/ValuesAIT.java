@@ -43,7 +43,8 @@ final class ValuesAIT {
         }
     }
 
-    /// B001, B003, B004, B005, B007, B008, B009, B010, B011, B012, B013, B015, B016, B017, B018, B019, B020, B021
+    /// B001, B003, B004, B005, B007, B008, B009, B010, B011, B012, B013, B015, B016, B017, B018, B019, B020,
+    /// B021
     @ParameterizedTest
     @EnumSource
     void everyValueArrivesAsItIsByCopyByStreamAndInOldRows(Form form) {
@@ -61,8 +62,7 @@ final class ValuesAIT {
                 }
                 replication.awaitApplied();
                 assertEach(
-                        cases,
-                        one -> replication.assertIdentical(one.tables().toArray(String[]::new)));
+                        cases, one -> replication.assertIdentical(one.tables().toArray(String[]::new)));
                 replication.assertIdentical();
                 assertEquals(List.of(), run.events(EngineEvent.ConflictSkipped.class));
             }
@@ -104,7 +104,8 @@ final class ValuesAIT {
     private static boolean streamsBinary(Replication replication) {
         String sql = "SELECT query LIKE '%binary%' FROM pg_stat_activity WHERE backend_type = 'walsender'"
                 + " AND query LIKE 'START_REPLICATION%' AND application_name = 'pgapply/" + replication.name() + "'";
-        Await.until("the stream has begun", () -> replication.source().query(sql).isPresent());
+        Await.until(
+                "the stream has begun", () -> replication.source().query(sql).isPresent());
         return replication.source().query(sql).equals(Optional.of("t"));
     }
 
@@ -122,14 +123,13 @@ final class ValuesAIT {
     }
 
     private static void assertEach(List<ValueCase> cases, Consumer<ValueCase> assertion) {
-        assertAll(cases.stream()
-                .map(one -> (Executable) () -> {
-                    try {
-                        assertion.accept(one);
-                    } catch (AssertionError | RuntimeException e) {
-                        throw new AssertionError(one.id() + " " + one.name() + ": " + e.getMessage(), e);
-                    }
-                }));
+        assertAll(cases.stream().map(one -> (Executable) () -> {
+            try {
+                assertion.accept(one);
+            } catch (AssertionError | RuntimeException e) {
+                throw new AssertionError(one.id() + " " + one.name() + ": " + e.getMessage(), e);
+            }
+        }));
     }
 
     /// B003, B004
@@ -178,7 +178,9 @@ final class ValuesAIT {
             replication.both("CREATE TABLE named (id int PRIMARY KEY, g regclass)");
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                replication.source().execute("CREATE VIEW only_here AS SELECT 1", "INSERT INTO named VALUES (1, 'only_here')");
+                replication
+                        .source()
+                        .execute("CREATE VIEW only_here AS SELECT 1", "INSERT INTO named VALUES (1, 'only_here')");
                 ApplyException failure = run.awaitFailure();
                 assertEquals(ErrorCode.CHANGE_REJECTED, failure.code(), failure::getMessage);
             }

@@ -70,8 +70,7 @@ final class Attempt implements AutoCloseable {
         migrate();
         DataSessions sessions = DataSessions.between(source, target, subscription.allowTriggers());
         TargetSession session = job.target()
-                .openSession(
-                        new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
+                .openSession(new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
@@ -190,7 +189,6 @@ final class Attempt implements AutoCloseable {
                 subscription.origin() == Subscription.Origin.NONE);
         ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
         job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
-        job.backoff().succeeded();
         streaming = true;
         TableGate gate = tables.gate(range.from());
         Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener())

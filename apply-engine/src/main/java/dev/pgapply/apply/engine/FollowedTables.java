@@ -6,12 +6,14 @@ import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.tablesync.CopyJob;
+import dev.pgapply.apply.tablesync.CopyOrigin;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.BinarySafety;
 import dev.pgapply.schema.PublishedTable;
 import dev.pgapply.schema.SchemaComparison;
 import dev.pgapply.schema.SchemaDifference;
+import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresSession;
@@ -75,7 +77,7 @@ final class FollowedTables {
                 control,
                 published,
                 new PostgresCatalogReader(source).tables(names),
-                new PostgresCatalogReader(target).tables(names),
+                onTarget(job, target, names),
                 new HashMap<>(control.states()));
         tables.requireStructure();
         tables.requirePrivileges("source", source, job.subscription().source().user(), "SELECT");
@@ -83,6 +85,14 @@ final class FollowedTables {
                 "target", target, job.subscription().target().user(), "SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE");
         tables.requireEmpty();
         return tables;
+    }
+
+    private static Map<TableName, TableSchema> onTarget(Job job, PostgresSession target, List<TableName> names) {
+        try {
+            return new PostgresCatalogReader(target).tables(names);
+        } catch (SchemaException e) {
+            throw job.target().errors().translate(e);
+        }
     }
 
     private void requireStructure() {
@@ -256,9 +266,9 @@ final class FollowedTables {
     }
 
     /// Empties the tables that are about to be copied, if that was wished.
-    void truncateIfWished(List<CopyJob> jobs) {
+    void truncateIfWished(List<CopyJob> jobs, CopyOrigin origin) {
         if (!jobs.isEmpty() && job.subscription().copy().targetRows() == Subscription.TargetRows.TRUNCATE) {
-            control.truncate(jobs.stream().map(j -> there(j.table())).toList());
+            control.truncate(jobs.stream().map(j -> there(j.table())).toList(), origin);
         }
     }
 

@@ -1,14 +1,17 @@
 package dev.pgapply.apply.engine;
 
+import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.ReplicationConnection;
 import dev.pgapply.apply.source.ReplicationConnection.NewSlot;
 import dev.pgapply.apply.tablesync.ControlTables;
 import dev.pgapply.apply.tablesync.CopyJob;
+import dev.pgapply.apply.tablesync.CopyOrigin;
 import dev.pgapply.apply.tablesync.TableSync;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.postgres.PostgresSession;
+import dev.pgapply.schema.postgres.ReceivedTables;
 import dev.pgapply.schema.postgres.SlotFacts;
 import dev.pgapply.schema.postgres.SourceFacts;
 import dev.pgapply.schema.postgres.SourceServer;
@@ -98,21 +101,43 @@ final class Start {
         if (jobs.isEmpty()) {
             return;
         }
-        tables.truncateIfWished(jobs);
-        TableSync.Sides sides = new TableSync.Sides(
-                job.source(),
-                sessions.sourceCopy(),
-                job.sourceErrors(),
+        warnOfReceivedRows(jobs);
+        try (CopyOrigin origin = CopyOrigin.open(
                 job.target().connector(),
-                sessions.targetCopy(),
-                job.target().errors());
-        try (TableSync sync = new TableSync(
-                sides,
-                new TableStates(job.subscription().name()),
-                job.subscription().copy().tableJobs(),
-                job.listener())) {
-            attempt.breaker(sync::abort);
-            sync.copy(jobs, slot.snapshot(), slot.consistentPoint());
+                job.target().errors(),
+                job.subscription().objectName() + "_copy")) {
+            tables.truncateIfWished(jobs, origin);
+            TableSync.Sides sides = new TableSync.Sides(
+                    job.source(),
+                    sessions.sourceCopy(),
+                    job.sourceErrors(),
+                    job.target().connector(),
+                    sessions.targetCopy(),
+                    job.target().errors(),
+                    origin);
+            try (TableSync sync = new TableSync(
+                    sides,
+                    new TableStates(job.subscription().name()),
+                    job.subscription().copy().tableJobs(),
+                    job.listener())) {
+                attempt.breaker(sync::abort);
+                sync.copy(jobs, slot.snapshot(), slot.consistentPoint());
+            }
+        }
+    }
+
+    /// The stream can leave out what the source has received itself; a copy cannot tell.
+    private void warnOfReceivedRows(List<CopyJob> jobs) {
+        if (job.subscription().origin() != Subscription.Origin.NONE) {
+            return;
+        }
+        try {
+            ReceivedTables.among(source, jobs.stream().map(CopyJob::table).toList())
+                    .forEach(table -> job.warnOnce("table " + table
+                            + " of the source receives rows from elsewhere: they are copied all the same, though later"
+                            + " ones are left out"));
+        } catch (SchemaException e) {
+            throw job.sourceErrors().translate(e);
         }
     }
 

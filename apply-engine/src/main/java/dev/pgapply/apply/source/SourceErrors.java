@@ -85,7 +85,8 @@ public final class SourceErrors {
             case "54000", "XX000" -> tooLarge(what, server, e);
             default ->
                 switch (state.length() == 5 ? state.substring(0, 2) : "") {
-                    case "22", "23", "42" -> new SetupException(ErrorCode.SETUP, what, "", e);
+                    // What a server does not support (0A) it will not support at the next attempt either.
+                    case "0A", "22", "23", "42" -> new SetupException(ErrorCode.SETUP, what, "", e);
                     default -> new SourceLost(ErrorCode.SOURCE_LOST, what, "", e);
                 };
         };

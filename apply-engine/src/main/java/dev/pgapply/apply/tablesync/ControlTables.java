@@ -78,12 +78,16 @@ public final class ControlTables {
         });
     }
 
-    /// Empties the tables, all in one statement, since they may refer to each other.
-    public void truncate(Collection<TableSchema> tables) {
+    /// Empties the tables, all in one statement, since they may refer to each other; in one transaction that
+    /// carries the copy's origin, so that the emptying does not travel to whoever follows the target.
+    public void truncate(Collection<TableSchema> tables, CopyOrigin origin) {
         asking("emptying tables before their copy", () -> {
             try (Statement statement = session.connection().createStatement()) {
-                return statement.execute(
+                statement.execute("BEGIN");
+                statement.execute(
                         "TRUNCATE " + tables.stream().map(ControlTables::only).collect(Collectors.joining(", ")));
+                origin.commit(session.connection());
+                return origin;
             }
         });
     }

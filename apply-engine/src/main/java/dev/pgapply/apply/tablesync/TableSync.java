@@ -37,13 +37,15 @@ public final class TableSync implements AutoCloseable {
     ///
     /// @param sourceProfile for reading
     /// @param targetProfile for writing
+    /// @param origin what the copied rows are marked with
     public record Sides(
             PostgresConnector source,
             SessionProfile sourceProfile,
             SourceErrors sourceErrors,
             PostgresConnector target,
             SessionProfile targetProfile,
-            TargetErrors targetErrors) {}
+            TargetErrors targetErrors,
+            CopyOrigin origin) {}
 
     private final Sides sides;
     private final TableStates states;
@@ -160,7 +162,7 @@ public final class TableSync implements AutoCloseable {
                     target,
                     (rows, bytes) -> listener.onEvent(new EngineEvent.CopyProgress(job.table(), rows, bytes)));
             states.copied(target, job.table(), copyLsn, copied.rows());
-            statement.execute("COMMIT");
+            sides.origin().commit(target);
             return copied;
         }
     }

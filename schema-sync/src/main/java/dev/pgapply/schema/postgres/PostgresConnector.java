@@ -182,16 +182,29 @@ public final class PostgresConnector {
             if (!state.equals("42501")) {
                 throw e;
             }
+            if (settings.containsKey(REPLICA_ROLE) && isReplicaAlready(connection)) {
+                Map<String, String> others = new LinkedHashMap<>(settings);
+                others.remove(REPLICA_ROLE);
+                PinnedSettings.set(connection, others);
+                return;
+            }
             String role = Quoting.identifier(endpoint.user());
             String hint = major >= 15
                     ? "GRANT SET ON PARAMETER " + REPLICA_ROLE + " TO " + role + ";"
-                    : "Before PostgreSQL 15 only a superuser may set " + REPLICA_ROLE + ".";
+                    : "Before PostgreSQL 15 only a superuser may set " + REPLICA_ROLE + ", also for the role:\n"
+                            + "ALTER ROLE " + role + " SET " + REPLICA_ROLE + " = replica;";
             throw new NotPermitted(
                     "preparing a session: " + SqlFailure.primaryMessage(e),
                     settings.containsKey(REPLICA_ROLE) ? hint : "",
                     state,
                     e);
         }
+    }
+
+    // A superuser may have set it for a role that may not set it itself.
+    private static boolean isReplicaAlready(Connection connection) throws SQLException {
+        return PinnedSettings.differing(connection, Map.of(REPLICA_ROLE, "replica"))
+                .isEmpty();
     }
 
     // Some platforms know the setting and refuse every value but zero.

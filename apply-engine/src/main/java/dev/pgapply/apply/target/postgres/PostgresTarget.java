@@ -1,5 +1,6 @@
 package dev.pgapply.apply.target.postgres;
 
+import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.ErrorCode;
@@ -17,10 +18,15 @@ import dev.pgapply.schema.postgres.SessionProfile;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 /// A PostgreSQL target, 10 or newer. One object per engine.
 public final class PostgresTarget implements TargetEngine {
+
+    private static final String OBJECT_IN_USE = "55006";
+    private static final Duration ORIGIN_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     private final Subscription subscription;
     private final PostgresConnector connector;
@@ -52,7 +58,7 @@ public final class PostgresTarget implements TargetEngine {
                 return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
-                throw ProgressStore.IN_USE.equals(e.getSQLState())
+                throw OBJECT_IN_USE.equals(e.getSQLState())
                         ? originInUse(e)
                         : errors.translate("opening the writing session", e);
             } catch (RuntimeException | InterruptedException e) {
@@ -103,7 +109,7 @@ public final class PostgresTarget implements TargetEngine {
             }
         }
         lock.acquire(connection);
-        ProgressStore progressStore = ProgressStore.open(connection, subscription.objectName(), subscription.name());
+        ProgressStore progressStore = openProgress(connection, listener);
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
@@ -114,10 +120,31 @@ public final class PostgresTarget implements TargetEngine {
                 pipeline,
                 progressStore,
                 progress,
-                new TargetTables(pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session)),
+                new TargetTables(
+                        pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session), errors),
                 catalog,
                 errors,
                 listener);
+    }
+
+    /// A session that ends frees its lock a moment before its origin.
+    private ProgressStore openProgress(Connection connection, EngineListener listener) throws SQLException, InterruptedException {
+        long deadline = System.nanoTime() + ORIGIN_PATIENCE.toNanos();
+        while (true) {
+            try {
+                return ProgressStore.open(
+                        connection,
+                        subscription.objectName(),
+                        subscription.name(),
+                        subscription.target().user(),
+                        warning -> listener.onEvent(new EngineEvent.Warning(warning)));
+            } catch (SQLException e) {
+                if (!OBJECT_IN_USE.equals(e.getSQLState()) || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.sleep(BETWEEN_TRIES);
+            }
+        }
     }
 
     /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last

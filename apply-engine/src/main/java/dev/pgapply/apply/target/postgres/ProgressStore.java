@@ -1,14 +1,16 @@
 package dev.pgapply.apply.target.postgres;
 
+import dev.pgapply.apply.ApplyException.SetupException;
+import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.postgres.ReplicationOrigins;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
+import java.sql.Statement;
 import java.time.Instant;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /// Where the progress is kept: in the same commit as the rows, either as the session's replication origin or,
 /// where the role may not use origins, as a row of the control schema.
@@ -16,14 +18,6 @@ import org.slf4j.LoggerFactory;
 /// @see <a href="https://www.postgresql.org/docs/current/replication-origins.html">Replication progress
 /// tracking</a>
 sealed interface ProgressStore {
-
-    Logger LOG = LoggerFactory.getLogger(ProgressStore.class);
-
-    /// The SQLSTATE for an origin that another session has.
-    String IN_USE = "55006";
-
-    Duration PATIENCE = Duration.ofSeconds(3);
-    Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     /// The progress that has survived, `0/0` if there is none. Only after this session has fenced off all
     /// others.
@@ -43,44 +37,53 @@ sealed interface ProgressStore {
     Lsn durable(Connection other, Lsn committed) throws SQLException;
 
     /// Sets the session up. An origin can be set up in one session only, which fences off every other writer.
-    static ProgressStore open(Connection session, String origin, String subscription)
-            throws SQLException, InterruptedException {
-        try {
-            try (PreparedStatement create =
-                    session.prepareStatement("SELECT CASE WHEN pg_catalog.pg_replication_origin_oid(?) IS NULL"
-                            + " THEN pg_catalog.pg_replication_origin_create(?) END")) {
-                create.setString(1, origin);
-                create.setString(2, origin);
-                create.execute();
-            }
-            setUp(session, origin);
+    ///
+    /// Progress that is in one place is never looked for in the other: a role that may use origins now takes the
+    /// row's progress along, and one that may not any more is refused.
+    ///
+    /// @param role the session's role, for what it should be granted
+    /// @param warn hears what a missing right costs
+    static ProgressStore open(
+            Connection session, String origin, String subscription, String role, Consumer<String> warn)
+            throws SQLException {
+        if (ReplicationOrigins.areUsable(session)) {
+            ReplicationOrigins.create(session, origin);
+            ReplicationOrigins.setUp(session, origin);
+            takeOver(session, subscription);
             return new Origin(origin);
-        } catch (SQLException e) {
-            if (!"42501".equals(e.getSQLState())) {
-                throw e;
-            }
-            LOG.warn(
-                    "the target's role may not use replication origins: progress is kept in pgapply.progress, and every"
-                            + " commit waits for the target's disk");
-            return new ControlRow(subscription);
         }
+        if (ReplicationOrigins.exists(session, origin)) {
+            throw new SetupException(
+                    ErrorCode.SETUP,
+                    "the target's role " + role + " may not use replication origin " + origin
+                            + ", in which the progress is kept",
+                    "On the target, as a superuser (before PostgreSQL 14 only superusers may use origins):\n"
+                            + ReplicationOrigins.grants(role));
+        }
+        warn.accept("the target's role " + role + " may not use replication origins: progress is kept in"
+                + " pgapply.progress, every commit waits for the target's disk, and those who follow the target"
+                + " cannot tell what it has received; docs/privileges.md has the grants");
+        return new ControlRow(subscription);
     }
 
-    /// A session that ends gives its advisory locks back a moment before its origin.
-    private static void setUp(Connection session, String origin) throws SQLException, InterruptedException {
-        long start = System.nanoTime();
-        while (true) {
-            try (PreparedStatement setUp =
-                    session.prepareStatement("SELECT pg_catalog.pg_replication_origin_session_setup(?)")) {
-                setUp.setString(1, origin);
-                setUp.execute();
-                return;
-            } catch (SQLException e) {
-                if (!IN_USE.equals(e.getSQLState()) || System.nanoTime() - start > PATIENCE.toNanos()) {
-                    throw e;
-                }
-            }
-            Thread.sleep(BETWEEN_TRIES);
+    /// Moves progress from the row to the session's origin, in one commit.
+    private static void takeOver(Connection session, String subscription) throws SQLException {
+        Lsn row = ControlRow.progress(session, subscription);
+        if (!row.isValid()) {
+            return;
+        }
+        try (Statement statement = session.createStatement();
+                PreparedStatement delete =
+                        session.prepareStatement("DELETE FROM pgapply.progress WHERE subscription = ?");
+                PreparedStatement setUp = session.prepareStatement(
+                        "SELECT pg_catalog.pg_replication_origin_xact_setup(?::pg_lsn, pg_catalog.now())")) {
+            statement.execute("BEGIN");
+            statement.execute("SET LOCAL synchronous_commit = on");
+            delete.setString(1, subscription);
+            delete.executeUpdate();
+            setUp.setString(1, row.toString());
+            setUp.execute();
+            statement.execute("COMMIT");
         }
     }
 
@@ -121,6 +124,10 @@ sealed interface ProgressStore {
             try (PreparedStatement synchronous = session.prepareStatement("SET synchronous_commit = on")) {
                 synchronous.execute();
             }
+            return progress(session, subscription);
+        }
+
+        private static Lsn progress(Connection session, String subscription) throws SQLException {
             try (PreparedStatement query =
                     session.prepareStatement("SELECT lsn::text FROM pgapply.progress WHERE subscription = ?")) {
                 query.setString(1, subscription);

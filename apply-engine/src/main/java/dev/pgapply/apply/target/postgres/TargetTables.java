@@ -22,14 +22,16 @@ final class TargetTables {
     private final Pipeline pipeline;
     private final CatalogReader catalog;
     private final BinaryAcceptance acceptance;
+    private final TargetErrors errors;
     private final IdentityHashMap<Relation, TableWriter> byRelation = new IdentityHashMap<>();
     private final Map<Integer, Relation> newest = new HashMap<>();
     private @Nullable TableWriter last;
 
-    TargetTables(Pipeline pipeline, CatalogReader catalog, BinaryAcceptance acceptance) {
+    TargetTables(Pipeline pipeline, CatalogReader catalog, BinaryAcceptance acceptance, TargetErrors errors) {
         this.pipeline = pipeline;
         this.catalog = catalog;
         this.acceptance = acceptance;
+        this.errors = errors;
     }
 
     /// Relations are compared by identity: the decoder keeps the instance until a message says something else.
@@ -69,7 +71,12 @@ final class TargetTables {
     }
 
     private TableSchema read(TableName name) {
-        TableSchema table = catalog.tables(List.of(name)).get(name);
+        TableSchema table;
+        try {
+            table = catalog.tables(List.of(name)).get(name);
+        } catch (SchemaException e) {
+            throw errors.translate(e);
+        }
         if (table == null) {
             throw new SchemaMismatch(
                     "table " + name + " does not exist on the target",
