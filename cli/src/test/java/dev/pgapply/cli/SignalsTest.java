@@ -19,6 +19,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -94,6 +95,9 @@ class SignalsTest {
 
         Child(String name, String until) throws IOException {
             List<String> command = new ArrayList<>(List.of(
+                    // A build in the background ignores SIGINT, and a JVM that inherits that leaves it ignored.
+                    "env",
+                    "--default-signal=INT,TERM",
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "-XX:TieredStopAtLevel=1",
                     "-cp",

@@ -19,6 +19,7 @@ import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresSession;
 import dev.pgapply.schema.postgres.Quoting;
 import dev.pgapply.schema.postgres.SourceCopyQuery;
+import dev.pgapply.schema.postgres.TablePrivileges;
 import dev.pgapply.schema.postgres.TableStates.State;
 import dev.pgapply.schema.postgres.TableStates.TableState;
 import dev.pgapply.schema.postgres.TargetDdl;
@@ -79,6 +80,9 @@ final class FollowedTables {
                 onTarget(job, target, names),
                 new HashMap<>(control.states()));
         tables.requireStructure();
+        tables.requirePrivileges("source", source, job.subscription().source().user(), "SELECT");
+        tables.requirePrivileges(
+                "target", target, job.subscription().target().user(), "SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE");
         tables.requireEmpty();
         return tables;
     }
@@ -105,6 +109,22 @@ final class FollowedTables {
                     hint(TargetDdl.mending(comparison, job.subscription().target().user())));
         }
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
+    }
+
+    /// Before a slot is made that would stay behind.
+    private void requirePrivileges(String side, PostgresSession session, String role, String... privileges) {
+        if (!job.subscription().copy().data()) {
+            return;
+        }
+        List<TableName> tables = uncopied().stream().map(PublishedTable::name).toList();
+        List<TableName> lacking = new TablePrivileges(session).lacking(tables, privileges);
+        if (!lacking.isEmpty()) {
+            throw new SetupException(
+                    ErrorCode.SETUP,
+                    "the " + side + "'s role " + role + " needs " + String.join(", ", privileges) + " on tables "
+                            + lacking.stream().map(TableName::toString).collect(Collectors.joining(", ")),
+                    "On the " + side + ":\n" + TablePrivileges.grants(lacking, role, privileges));
+        }
     }
 
     private static String hint(String statements) {

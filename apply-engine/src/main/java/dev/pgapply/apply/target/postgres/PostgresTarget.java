@@ -61,7 +61,7 @@ public final class PostgresTarget implements TargetEngine {
                 return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
-                throw ProgressStore.IN_USE.equals(e.getSQLState())
+                throw OBJECT_IN_USE.equals(e.getSQLState())
                         ? originInUse(e)
                         : errors.translate("opening the writing session", e);
             } catch (RuntimeException | InterruptedException e) {
