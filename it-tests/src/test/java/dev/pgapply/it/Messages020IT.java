@@ -15,19 +15,23 @@ final class Messages020IT {
                 replication.source().transaction("SELECT pg_logical_emit_message(true, 'pgoutput', 'alone')");
                 replication.source().execute("SELECT pg_logical_emit_message(false, 'pgoutput', 'outside')");
                 replication.awaitApplied();
-                replication.source().transaction(
-                        "INSERT INTO t VALUES (1)",
-                        "SELECT pg_logical_emit_message(true, 'pgoutput', 'within')",
-                        "SELECT pg_logical_emit_message(false, 'pgoutput', 'beside')",
-                        "INSERT INTO t VALUES (2)");
-                replication.source().execute(
-                        "BEGIN",
-                        "INSERT INTO t VALUES (3)",
-                        "SELECT pg_logical_emit_message(false, 'pgoutput', 'first')",
-                        "SELECT pg_logical_emit_message(true, 'pgoutput', 'lost')",
-                        "SELECT pg_logical_emit_message(false, 'pgoutput', 'second')",
-                        "ROLLBACK",
-                        "INSERT INTO t VALUES (4)");
+                replication
+                        .source()
+                        .transaction(
+                                "INSERT INTO t VALUES (1)",
+                                "SELECT pg_logical_emit_message(true, 'pgoutput', 'within')",
+                                "SELECT pg_logical_emit_message(false, 'pgoutput', 'beside')",
+                                "INSERT INTO t VALUES (2)");
+                replication
+                        .source()
+                        .execute(
+                                "BEGIN",
+                                "INSERT INTO t VALUES (3)",
+                                "SELECT pg_logical_emit_message(false, 'pgoutput', 'first')",
+                                "SELECT pg_logical_emit_message(true, 'pgoutput', 'lost')",
+                                "SELECT pg_logical_emit_message(false, 'pgoutput', 'second')",
+                                "ROLLBACK",
+                                "INSERT INTO t VALUES (4)");
                 replication.awaitApplied();
                 replication.assertIdentical();
                 run.assertRunning();

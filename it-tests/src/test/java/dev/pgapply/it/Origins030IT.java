@@ -30,13 +30,16 @@ final class Origins030IT {
                     there.source().execute("INSERT INTO t VALUES (11, 'a')");
                     there.target().execute("INSERT INTO t VALUES (21, 'b')");
                     settle(there, back);
-                    assertEquals(List.of("(1,a)", "(11,a)", "(21,b)"), there.source().rows("t"));
+                    assertEquals(
+                            List.of("(1,a)", "(11,a)", "(21,b)"), there.source().rows("t"));
                     there.assertIdentical();
                     there.source().execute("UPDATE t SET b = 'x' WHERE a = 21", "DELETE FROM t WHERE a = 1");
                     settle(there, back);
                     there.target().execute("UPDATE t SET a = 12 WHERE a = 11", "INSERT INTO t VALUES (1, 'again')");
                     settle(there, back);
-                    assertEquals(List.of("(1,again)", "(12,a)", "(21,x)"), there.source().rows("t"));
+                    assertEquals(
+                            List.of("(1,again)", "(12,a)", "(21,x)"),
+                            there.source().rows("t"));
                     there.assertIdentical();
                     run.assertRunning();
                     runBack.assertRunning();
@@ -69,10 +72,11 @@ final class Origins030IT {
                 there.awaitApplied();
                 try (EngineRun runBack = back.engine()) {
                     back.awaitApplied();
-                    there.source().execute(
-                            "INSERT INTO later SELECT generate_series(1, 100)",
-                            "ALTER PUBLICATION p ADD TABLE later",
-                            "INSERT INTO later VALUES (101)");
+                    there.source()
+                            .execute(
+                                    "INSERT INTO later SELECT generate_series(1, 100)",
+                                    "ALTER PUBLICATION p ADD TABLE later",
+                                    "INSERT INTO later VALUES (101)");
                     settle(there, back);
                     there.assertIdentical();
                     there.target().execute("INSERT INTO later VALUES (102)", "DELETE FROM later WHERE a <= 50");
@@ -135,14 +139,19 @@ final class Origins030IT {
                     "CREATE TABLE root_received (a int) PARTITION BY RANGE (a)",
                     "CREATE TABLE root_received_1 PARTITION OF root_received DEFAULT");
             TestServer server = replication.target().server();
-            replication.target().execute("CREATE PUBLICATION native FOR TABLE received, later, leaf_received_1, root_received"
-                    + " WITH (publish_via_partition_root = true)");
-            replication.source().execute(
-                    "CREATE SUBSCRIPTION it_native_030 CONNECTION 'host=" + server.host() + " port=" + server.port()
-                            + " user=postgres password=''" + server.password() + "'' dbname="
-                            + replication.target().name() + "' PUBLICATION native WITH (copy_data = false)",
-                    "CREATE PUBLICATION p FOR TABLE own, received, leaf_received WITH (publish_via_partition_root = true)",
-                    "CREATE PUBLICATION q FOR TABLE root_received_1");
+            replication
+                    .target()
+                    .execute("CREATE PUBLICATION native FOR TABLE received, later, leaf_received_1, root_received"
+                            + " WITH (publish_via_partition_root = true)");
+            replication
+                    .source()
+                    .execute(
+                            "CREATE SUBSCRIPTION it_native_030 CONNECTION 'host=" + server.host() + " port="
+                                    + server.port()
+                                    + " user=postgres password=''" + server.password() + "'' dbname="
+                                    + replication.target().name() + "' PUBLICATION native WITH (copy_data = false)",
+                            "CREATE PUBLICATION p FOR TABLE own, received, leaf_received WITH (publish_via_partition_root = true)",
+                            "CREATE PUBLICATION q FOR TABLE root_received_1");
             try {
                 replication.with(setup -> {
                     setup.origin = Origin.NONE;
@@ -184,7 +193,8 @@ final class Origins030IT {
     private static void dropOrigin(Replication replication) {
         replication
                 .target()
-                .queryAll("SELECT pg_replication_origin_drop(roname) FROM pg_replication_origin WHERE roname LIKE 'pgapply_"
-                        + replication.name() + "%'");
+                .queryAll(
+                        "SELECT pg_replication_origin_drop(roname) FROM pg_replication_origin WHERE roname LIKE 'pgapply_"
+                                + replication.name() + "%'");
     }
 }

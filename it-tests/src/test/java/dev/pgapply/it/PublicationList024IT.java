@@ -90,12 +90,14 @@ final class PublicationList024IT {
     private static Replication twoTables() {
         Replication replication = Replication.newest();
         replication.both("CREATE TABLE tab_1 (a int)", "CREATE TABLE tab_2 (a int)");
-        replication.source().execute(
-                "ALTER TABLE tab_1 REPLICA IDENTITY FULL",
-                "INSERT INTO tab_1 SELECT generate_series(1, 10)",
-                "INSERT INTO tab_2 SELECT generate_series(1, 10)",
-                "CREATE PUBLICATION p1 FOR TABLE tab_1",
-                "CREATE PUBLICATION p2");
+        replication
+                .source()
+                .execute(
+                        "ALTER TABLE tab_1 REPLICA IDENTITY FULL",
+                        "INSERT INTO tab_1 SELECT generate_series(1, 10)",
+                        "INSERT INTO tab_2 SELECT generate_series(1, 10)",
+                        "CREATE PUBLICATION p1 FOR TABLE tab_1",
+                        "CREATE PUBLICATION p2");
         replication.with(setup -> setup.publications = List.of("p1", "p2")).applyUntilNow();
         assertEquals(0, replication.target().count("tab_2"));
         replication.source().execute("ALTER PUBLICATION p2 ADD TABLE tab_2");

@@ -19,13 +19,15 @@ final class RowFilters028IT {
                     "ALTER TABLE toast ALTER a SET STORAGE EXTERNAL",
                     "CREATE UNIQUE INDEX toast_key ON toast (a, b)",
                     "ALTER TABLE toast REPLICA IDENTITY USING INDEX toast_key");
-            replication.source().execute(
-                    "ALTER TABLE one REPLICA IDENTITY FULL",
-                    "INSERT INTO one VALUES (1, 'no 1'), (1001, 'yes 1001'), (1002, 'yes 1002'), (1500, 'filtered'),"
-                            + " (1980, 'yes 1980')",
-                    "INSERT INTO toast VALUES (repeat('1234567890', 200), '1234567890')",
-                    "CREATE PUBLICATION p FOR TABLE one WHERE (a > 1000 AND b <> 'filtered'),"
-                            + " toast WHERE (a = repeat('1234567890', 200) AND b < '10')");
+            replication
+                    .source()
+                    .execute(
+                            "ALTER TABLE one REPLICA IDENTITY FULL",
+                            "INSERT INTO one VALUES (1, 'no 1'), (1001, 'yes 1001'), (1002, 'yes 1002'), (1500, 'filtered'),"
+                                    + " (1980, 'yes 1980')",
+                            "INSERT INTO toast VALUES (repeat('1234567890', 200), '1234567890')",
+                            "CREATE PUBLICATION p FOR TABLE one WHERE (a > 1000 AND b <> 'filtered'),"
+                                    + " toast WHERE (a = repeat('1234567890', 200) AND b < '10')");
             replication.with(setup -> setup.publications = List.of("p"));
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
@@ -33,17 +35,19 @@ final class RowFilters028IT {
                         List.of("(1001,\"yes 1001\")", "(1002,\"yes 1002\")", "(1980,\"yes 1980\")"),
                         replication.target().rows("one"));
                 assertEquals(0, replication.target().count("toast"));
-                replication.source().execute(
-                        "INSERT INTO one VALUES (800, 'no 800'), (1600, 'yes 1600'), (1601, NULL), (1602, 'filtered'),"
-                                + " (1700, 'yes 1700')",
-                        "UPDATE one SET b = NULL WHERE a = 1600",
-                        "UPDATE one SET b = 'yes 1601' WHERE a = 1601",
-                        "UPDATE one SET b = 'yes 1602' WHERE a = 1602",
-                        "UPDATE one SET b = 'still ' || b WHERE a = 1001",
-                        "UPDATE one SET a = 2000 WHERE a = 1002",
-                        "UPDATE one SET a = 5 WHERE a = 1980",
-                        "DELETE FROM one WHERE a IN (1700, 1)",
-                        "UPDATE toast SET b = '1'");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO one VALUES (800, 'no 800'), (1600, 'yes 1600'), (1601, NULL), (1602, 'filtered'),"
+                                        + " (1700, 'yes 1700')",
+                                "UPDATE one SET b = NULL WHERE a = 1600",
+                                "UPDATE one SET b = 'yes 1601' WHERE a = 1601",
+                                "UPDATE one SET b = 'yes 1602' WHERE a = 1602",
+                                "UPDATE one SET b = 'still ' || b WHERE a = 1001",
+                                "UPDATE one SET a = 2000 WHERE a = 1002",
+                                "UPDATE one SET a = 5 WHERE a = 1980",
+                                "DELETE FROM one WHERE a IN (1700, 1)",
+                                "UPDATE toast SET b = '1'");
                 replication.awaitApplied();
                 assertEquals(
                         replication.source().rows("one WHERE a > 1000 AND b <> 'filtered'"),
@@ -72,39 +76,46 @@ final class RowFilters028IT {
                     "CREATE TABLE long (a text)",
                     "ALTER TABLE long ALTER a SET STORAGE EXTERNAL",
                     "CREATE TABLE gen (id int PRIMARY KEY, a int, v int GENERATED ALWAYS AS (a * 2) VIRTUAL)");
-            replication.source().execute(
-                    "INSERT INTO two SELECT generate_series(1, 20)",
-                    "INSERT INTO three SELECT generate_series(1, 10)",
-                    "INSERT INTO four SELECT generate_series(1, 10)",
-                    "INSERT INTO long VALUES (repeat('1234567890', 200))",
-                    "INSERT INTO gen VALUES (1, 1), (2, 2), (3, 3)",
-                    "CREATE PUBLICATION two_a FOR TABLE two WHERE (c % 2 = 0)",
-                    "CREATE PUBLICATION two_b FOR TABLE two WHERE (c % 3 = 0)",
-                    "CREATE PUBLICATION three_a FOR TABLE three WHERE (a > 5)",
-                    "CREATE PUBLICATION three_b FOR TABLE three, four",
-                    "CREATE PUBLICATION long_a FOR TABLE long WHERE (a = repeat('x', 2000)) WITH (publish = insert)",
-                    "CREATE PUBLICATION gen_a FOR TABLE gen WHERE (v > 4) WITH (publish = insert)");
+            replication
+                    .source()
+                    .execute(
+                            "INSERT INTO two SELECT generate_series(1, 20)",
+                            "INSERT INTO three SELECT generate_series(1, 10)",
+                            "INSERT INTO four SELECT generate_series(1, 10)",
+                            "INSERT INTO long VALUES (repeat('1234567890', 200))",
+                            "INSERT INTO gen VALUES (1, 1), (2, 2), (3, 3)",
+                            "CREATE PUBLICATION two_a FOR TABLE two WHERE (c % 2 = 0)",
+                            "CREATE PUBLICATION two_b FOR TABLE two WHERE (c % 3 = 0)",
+                            "CREATE PUBLICATION three_a FOR TABLE three WHERE (a > 5)",
+                            "CREATE PUBLICATION three_b FOR TABLE three, four",
+                            "CREATE PUBLICATION long_a FOR TABLE long WHERE (a = repeat('x', 2000)) WITH (publish = insert)",
+                            "CREATE PUBLICATION gen_a FOR TABLE gen WHERE (v > 4) WITH (publish = insert)");
             replication.with(
                     setup -> setup.publications = List.of("two_a", "two_b", "three_a", "three_b", "long_a", "gen_a"));
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
                 String wanted = "two WHERE c % 2 = 0 OR c % 3 = 0";
                 assertEquals(13, replication.target().count("two"));
-                assertEquals(replication.source().rows(wanted), replication.target().rows("two"));
+                assertEquals(
+                        replication.source().rows(wanted), replication.target().rows("two"));
                 assertEquals(0, replication.target().count("long"));
                 assertEquals(List.of("(3,3,6)"), replication.target().rows("gen"));
-                replication.source().execute(
-                        "INSERT INTO two SELECT generate_series(21, 25)",
-                        "INSERT INTO three SELECT generate_series(11, 13)",
-                        "INSERT INTO four VALUES (11)",
-                        "INSERT INTO long VALUES (repeat('x', 2000))",
-                        "INSERT INTO gen VALUES (4, 0), (5, 5)");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO two SELECT generate_series(21, 25)",
+                                "INSERT INTO three SELECT generate_series(11, 13)",
+                                "INSERT INTO four VALUES (11)",
+                                "INSERT INTO long VALUES (repeat('x', 2000))",
+                                "INSERT INTO gen VALUES (4, 0), (5, 5)");
                 replication.awaitApplied();
                 assertEquals(16, replication.target().count("two"));
-                assertEquals(replication.source().rows(wanted), replication.target().rows("two"));
+                assertEquals(
+                        replication.source().rows(wanted), replication.target().rows("two"));
                 replication.assertIdentical("three", "four");
                 assertEquals(1, replication.target().count("long"));
-                assertEquals(List.of("(3,3,6)", "(5,5,10)"), replication.target().rows("gen"));
+                assertEquals(
+                        List.of("(3,3,6)", "(5,5,10)"), replication.target().rows("gen"));
                 run.assertRunning();
             }
         }
@@ -115,11 +126,14 @@ final class RowFilters028IT {
     void publicationOfAllTablesLiftsEveryFilter() {
         try (Replication replication = Replication.newest()) {
             replication.both("CREATE TABLE t (x int PRIMARY KEY)");
-            replication.source().execute(
-                    "INSERT INTO t VALUES (0), (5), (10), (15), (20)",
-                    "CREATE PUBLICATION filtered FOR TABLE t WHERE (x > 10)",
-                    "CREATE PUBLICATION everything FOR ALL TABLES");
-            copyAndInsertCarryAll(replication.with(setup -> setup.publications = List.of("filtered", "everything")), "t");
+            replication
+                    .source()
+                    .execute(
+                            "INSERT INTO t VALUES (0), (5), (10), (15), (20)",
+                            "CREATE PUBLICATION filtered FOR TABLE t WHERE (x > 10)",
+                            "CREATE PUBLICATION everything FOR ALL TABLES");
+            copyAndInsertCarryAll(
+                    replication.with(setup -> setup.publications = List.of("filtered", "everything")), "t");
         }
     }
 
@@ -132,12 +146,14 @@ final class RowFilters028IT {
                     "CREATE TABLE s.t (x int PRIMARY KEY)",
                     "CREATE TABLE s.parted (x int PRIMARY KEY) PARTITION BY RANGE (x)",
                     "CREATE TABLE public.part PARTITION OF s.parted DEFAULT");
-            replication.source().execute(
-                    "INSERT INTO s.t VALUES (0), (5), (10), (15), (20)",
-                    "INSERT INTO s.parted VALUES (1), (20)",
-                    "CREATE PUBLICATION filtered FOR TABLE s.t WHERE (x > 10)",
-                    "CREATE PUBLICATION schema FOR TABLES IN SCHEMA s, TABLE s.t WHERE (x > 10)",
-                    "ALTER PUBLICATION schema ADD TABLE part WHERE (x > 10)");
+            replication
+                    .source()
+                    .execute(
+                            "INSERT INTO s.t VALUES (0), (5), (10), (15), (20)",
+                            "INSERT INTO s.parted VALUES (1), (20)",
+                            "CREATE PUBLICATION filtered FOR TABLE s.t WHERE (x > 10)",
+                            "CREATE PUBLICATION schema FOR TABLES IN SCHEMA s, TABLE s.t WHERE (x > 10)",
+                            "ALTER PUBLICATION schema ADD TABLE part WHERE (x > 10)");
             replication.with(setup -> setup.publications = List.of("filtered", "schema"));
             replication.applyUntilNow();
             assertEquals(List.of("(20)"), replication.target().rows("part"));
@@ -170,34 +186,44 @@ final class RowFilters028IT {
     void filterOfTheLeafCountsUntilTheRootIsPublished() {
         try (Replication replication = Replication.newest()) {
             replication.both(PARTED);
-            replication.source().execute(
-                    "INSERT INTO parted SELECT g, g FROM unnest(ARRAY[1, 4000, 7000, 12000, 16000]) g",
-                    "CREATE PUBLICATION p FOR TABLE parted",
-                    "ALTER PUBLICATION p ADD TABLE parted_low WHERE (a < 6000)");
+            replication
+                    .source()
+                    .execute(
+                            "INSERT INTO parted SELECT g, g FROM unnest(ARRAY[1, 4000, 7000, 12000, 16000]) g",
+                            "CREATE PUBLICATION p FOR TABLE parted",
+                            "ALTER PUBLICATION p ADD TABLE parted_low WHERE (a < 6000)");
             replication.with(setup -> setup.publications = List.of("p")).applyUntilNow();
             assertEquals(List.of("(1,1)", "(4000,4000)"), replication.target().rows("parted_low"));
-            assertEquals(List.of("(12000,12000)", "(16000,16000)"), replication.target().rows("parted_high"));
+            assertEquals(
+                    List.of("(12000,12000)", "(16000,16000)"),
+                    replication.target().rows("parted_high"));
             replication.source().execute("INSERT INTO parted VALUES (5000, 0), (6500, 0), (13000, 0)");
             replication.applyUntilNow();
             assertEquals(3, replication.target().count("parted_low"));
             assertEquals(3, replication.target().count("parted_high"));
 
-            replication.source().execute(
-                    "TRUNCATE parted",
-                    "INSERT INTO parted SELECT g, g FROM unnest(ARRAY[1, 2, 4000, 7000, 13000]) g",
-                    "DROP PUBLICATION p",
-                    "CREATE PUBLICATION p FOR TABLE parted WHERE (a < 5000), parted_high WHERE (a > 15000)"
-                            + " WITH (publish_via_partition_root = true)");
+            replication
+                    .source()
+                    .execute(
+                            "TRUNCATE parted",
+                            "INSERT INTO parted SELECT g, g FROM unnest(ARRAY[1, 2, 4000, 7000, 13000]) g",
+                            "DROP PUBLICATION p",
+                            "CREATE PUBLICATION p FOR TABLE parted WHERE (a < 5000), parted_high WHERE (a > 15000)"
+                                    + " WITH (publish_via_partition_root = true)");
             replication.with(setup -> setup.targetRows = TargetRows.TRUNCATE);
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                assertEquals(List.of("(1,1)", "(2,2)", "(4000,4000)"), replication.target().rows("parted"));
-                replication.source().execute(
-                        "INSERT INTO parted VALUES (4001, 30), (4500, 0), (6000, 0), (16000, 0)",
-                        "UPDATE parted SET a = 4002, b = 31 WHERE a = 4001",
-                        "DELETE FROM parted_low WHERE a = 2",
-                        "UPDATE parted SET a = 17000 WHERE a = 4500",
-                        "UPDATE parted SET a = 3 WHERE a = 7000");
+                assertEquals(
+                        List.of("(1,1)", "(2,2)", "(4000,4000)"),
+                        replication.target().rows("parted"));
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO parted VALUES (4001, 30), (4500, 0), (6000, 0), (16000, 0)",
+                                "UPDATE parted SET a = 4002, b = 31 WHERE a = 4001",
+                                "DELETE FROM parted_low WHERE a = 2",
+                                "UPDATE parted SET a = 17000 WHERE a = 4500",
+                                "UPDATE parted SET a = 3 WHERE a = 7000");
                 replication.awaitApplied();
                 assertEquals(
                         replication.source().rows("parted WHERE a < 5000"),
@@ -220,27 +246,31 @@ final class RowFilters028IT {
                     "CREATE TABLE root (a int PRIMARY KEY) PARTITION BY RANGE (a)",
                     "CREATE TABLE root_leaf PARTITION OF root FOR VALUES FROM (1) TO (20)",
                     "CREATE TABLE top (a int PRIMARY KEY) PARTITION BY RANGE (a)");
-            replication.source().execute(
-                    "CREATE TABLE middle PARTITION OF top DEFAULT PARTITION BY RANGE (a)",
-                    "CREATE TABLE bottom PARTITION OF middle DEFAULT",
-                    "INSERT INTO plain VALUES (1), (10)",
-                    "INSERT INTO root VALUES (14), (15), (16)",
-                    "CREATE PUBLICATION plain_a FOR TABLE plain",
-                    "CREATE PUBLICATION plain_b FOR TABLE plain_leaf WHERE (a < 5)",
-                    "CREATE PUBLICATION root_a FOR TABLE root WHERE (a > 15) WITH (publish_via_partition_root)",
-                    "CREATE PUBLICATION root_b FOR TABLE root_leaf WHERE (a < 15)",
-                    "CREATE PUBLICATION top_a FOR TABLE middle WHERE (a < 15) WITH (publish_via_partition_root)",
-                    "CREATE PUBLICATION top_b FOR TABLE top WHERE (a > 15) WITH (publish_via_partition_root)");
-            replication.target().execute(
-                    "CREATE TABLE middle (a int PRIMARY KEY)",
-                    "CREATE TABLE other PARTITION OF top DEFAULT");
-            replication.with(setup ->
-                    setup.publications = List.of("plain_a", "plain_b", "root_a", "root_b", "top_a", "top_b"));
+            replication
+                    .source()
+                    .execute(
+                            "CREATE TABLE middle PARTITION OF top DEFAULT PARTITION BY RANGE (a)",
+                            "CREATE TABLE bottom PARTITION OF middle DEFAULT",
+                            "INSERT INTO plain VALUES (1), (10)",
+                            "INSERT INTO root VALUES (14), (15), (16)",
+                            "CREATE PUBLICATION plain_a FOR TABLE plain",
+                            "CREATE PUBLICATION plain_b FOR TABLE plain_leaf WHERE (a < 5)",
+                            "CREATE PUBLICATION root_a FOR TABLE root WHERE (a > 15) WITH (publish_via_partition_root)",
+                            "CREATE PUBLICATION root_b FOR TABLE root_leaf WHERE (a < 15)",
+                            "CREATE PUBLICATION top_a FOR TABLE middle WHERE (a < 15) WITH (publish_via_partition_root)",
+                            "CREATE PUBLICATION top_b FOR TABLE top WHERE (a > 15) WITH (publish_via_partition_root)");
+            replication
+                    .target()
+                    .execute("CREATE TABLE middle (a int PRIMARY KEY)", "CREATE TABLE other PARTITION OF top DEFAULT");
+            replication.with(
+                    setup -> setup.publications = List.of("plain_a", "plain_b", "root_a", "root_b", "top_a", "top_b"));
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
                 replication.assertIdentical("plain_leaf");
                 assertEquals(List.of("(16)"), replication.target().rows("root"));
-                replication.source().execute("INSERT INTO top VALUES (14), (15), (16)", "INSERT INTO plain VALUES (11)");
+                replication
+                        .source()
+                        .execute("INSERT INTO top VALUES (14), (15), (16)", "INSERT INTO plain VALUES (11)");
                 replication.awaitApplied();
                 assertEquals(List.of("(16)"), replication.target().rows("top"));
                 assertEquals(0, replication.target().count("middle"));
@@ -255,16 +285,22 @@ final class RowFilters028IT {
     void childPublishedThroughItsParentInheritsTheFilter() {
         try (Replication replication = Replication.newest()) {
             replication.both("CREATE TABLE parent (a int)", "CREATE TABLE child (b text) INHERITS (parent)");
-            replication.source().execute(
-                    "INSERT INTO parent VALUES (10), (20)",
-                    "INSERT INTO child VALUES (0, '0'), (30, '30'), (40, '40')",
-                    "CREATE PUBLICATION p FOR TABLE parent WHERE (a > 15)");
+            replication
+                    .source()
+                    .execute(
+                            "INSERT INTO parent VALUES (10), (20)",
+                            "INSERT INTO child VALUES (0, '0'), (30, '30'), (40, '40')",
+                            "CREATE PUBLICATION p FOR TABLE parent WHERE (a > 15)");
             replication.with(setup -> setup.publications = List.of("p"));
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                assertEquals(List.of("(20)", "(30)", "(40)"), replication.target().rows("parent"));
-                replication.source().execute(
-                        "INSERT INTO parent VALUES (14), (16)", "INSERT INTO child VALUES (13, '13'), (17, '17')");
+                assertEquals(
+                        List.of("(20)", "(30)", "(40)"), replication.target().rows("parent"));
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO parent VALUES (14), (16)",
+                                "INSERT INTO child VALUES (13, '13'), (17, '17')");
                 replication.awaitApplied();
                 assertEquals(
                         replication.source().rows("ONLY parent WHERE a > 15"),

@@ -27,21 +27,24 @@ final class SchemaPublications025IT {
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
                 replication.assertIdentical();
-                replication.source().execute(
-                        "INSERT INTO sch1.tab1 SELECT generate_series(11, 20)",
-                        "INSERT INTO sch1.\"tab 2\" SELECT generate_series(11, 20)",
-                        "INSERT INTO sch1.root VALUES (2, 20), (5, 50)",
-                        "UPDATE sch1.root SET a = 6 WHERE a = 1");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO sch1.tab1 SELECT generate_series(11, 20)",
+                                "INSERT INTO sch1.\"tab 2\" SELECT generate_series(11, 20)",
+                                "INSERT INTO sch1.root VALUES (2, 20), (5, 50)",
+                                "UPDATE sch1.root SET a = 6 WHERE a = 1");
                 replication.awaitApplied();
                 replication.assertIdentical();
-                replication.source().execute(
-                        "INSERT INTO sch1.tab1 VALUES (21)",
-                        "ALTER PUBLICATION p DROP TABLES IN SCHEMA sch1",
-                        "INSERT INTO sch1.tab1 VALUES (22)",
-                        "INSERT INTO sch1.root VALUES (3, 30)");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO sch1.tab1 VALUES (21)",
+                                "ALTER PUBLICATION p DROP TABLES IN SCHEMA sch1",
+                                "INSERT INTO sch1.tab1 VALUES (22)",
+                                "INSERT INTO sch1.root VALUES (3, 30)");
                 replication.awaitApplied();
-                assertEquals(
-                        Optional.of("21"), replication.target().query("SELECT max(a) FROM sch1.tab1"));
+                assertEquals(Optional.of("21"), replication.target().query("SELECT max(a) FROM sch1.tab1"));
                 assertEquals(4, replication.target().count("sch1.root"));
                 run.assertRunning();
             }
@@ -73,8 +76,8 @@ final class SchemaPublications025IT {
                 for (String table : List.of("sch1.tab3", "sch1.tab 2")) {
                     assertTrue(
                             run.events(EngineEvent.Warning.class).stream()
-                                    .anyMatch(warning -> warning.message()
-                                            .startsWith("table " + table + " is no longer published")),
+                                    .anyMatch(warning ->
+                                            warning.message().startsWith("table " + table + " is no longer published")),
                             table);
                 }
             }
@@ -93,11 +96,13 @@ final class SchemaPublications025IT {
     private static Replication replication() {
         Replication replication = Replication.newest();
         replication.both(TABLES);
-        replication.source().execute(
-                "INSERT INTO sch1.tab1 SELECT generate_series(1, 10)",
-                "INSERT INTO sch1.\"tab 2\" SELECT generate_series(1, 10)",
-                "INSERT INTO sch1.root VALUES (1, 10), (4, 40)",
-                "CREATE PUBLICATION p FOR TABLES IN SCHEMA sch1");
+        replication
+                .source()
+                .execute(
+                        "INSERT INTO sch1.tab1 SELECT generate_series(1, 10)",
+                        "INSERT INTO sch1.\"tab 2\" SELECT generate_series(1, 10)",
+                        "INSERT INTO sch1.root VALUES (1, 10), (4, 40)",
+                        "CREATE PUBLICATION p FOR TABLES IN SCHEMA sch1");
         return replication.with(setup -> setup.publications = List.of("p"));
     }
 }

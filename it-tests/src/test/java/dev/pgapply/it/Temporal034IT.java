@@ -31,7 +31,8 @@ final class Temporal034IT {
                 replication.awaitApplied();
                 insertMore(replication);
                 for (String table : List.of("no_key", "uq")) {
-                    assertThrows(ServerException.class, () -> replication.source().execute(updates(table)));
+                    assertThrows(
+                            ServerException.class, () -> replication.source().execute(updates(table)));
                 }
                 replication.source().execute(updates("pk"));
                 assertAllThere(replication, run);
@@ -82,7 +83,8 @@ final class Temporal034IT {
                 replication.awaitApplied();
                 insertMore(replication);
                 for (String table : TABLES) {
-                    assertThrows(ServerException.class, () -> replication.source().execute(updates(table)));
+                    assertThrows(
+                            ServerException.class, () -> replication.source().execute(updates(table)));
                 }
                 assertAllThere(replication, run);
             }
@@ -100,9 +102,11 @@ final class Temporal034IT {
 
     private static void insertMore(Replication replication) {
         for (String table : TABLES) {
-            replication.source().execute("INSERT INTO " + table + " VALUES ('[2,3)', '[2000-01-01,2010-01-01)', 'a'),"
-                    + " ('[2,3)', '[2010-01-01,2020-01-01)', 'b'), ('[3,4)', '[2000-01-01,)', 'a'),"
-                    + " ('[4,5)', '[2000-01-01,2010-01-01)', 'a')");
+            replication
+                    .source()
+                    .execute("INSERT INTO " + table + " VALUES ('[2,3)', '[2000-01-01,2010-01-01)', 'a'),"
+                            + " ('[2,3)', '[2010-01-01,2020-01-01)', 'b'), ('[3,4)', '[2000-01-01,)', 'a'),"
+                            + " ('[4,5)', '[2000-01-01,2010-01-01)', 'a')");
         }
     }
 

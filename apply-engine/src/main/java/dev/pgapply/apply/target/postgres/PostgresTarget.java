@@ -106,7 +106,8 @@ public final class PostgresTarget implements TargetEngine {
                 pipeline,
                 progressStore,
                 progress,
-                new TargetTables(pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session), errors),
+                new TargetTables(
+                        pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session), errors),
                 catalog,
                 errors,
                 listener);
