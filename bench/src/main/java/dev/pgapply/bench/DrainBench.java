@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Drains the same backlog once by the server's own subscription and once by pgapply, round by round, checks that the
-/// rows are identical, and prints medians, ratios and the CPU that went where.
+/// Drains the same backlog once by the server's own subscription and once by pgapply, round by round, checks
+/// that the rows are identical, and prints medians, ratios and the CPU that went where.
 ///
 /// ```
 /// java -cp … dev.pgapply.bench.DrainBench [workload] [rounds]
@@ -48,11 +48,7 @@ public final class DrainBench {
             DrainBench bench = new DrainBench(source, target);
             System.out.printf(
                     "%-24s %10s %10s %7s   %s%n",
-                    "workload",
-                    "server's",
-                    "pgapply",
-                    "ratio",
-                    "pgapply's CPU: walsender / backend / JVM");
+                    "workload", "server's", "pgapply", "ratio", "pgapply's CPU: walsender / backend / JVM");
             for (Workload workload : Workload.ALL) {
                 if (workload.name().startsWith(wanted)) {
                     bench.measure(workload, rounds);
@@ -80,15 +76,18 @@ public final class DrainBench {
             String toOwn = "n" + suffix;
             String toOurs = "p" + suffix;
             prepare(workload, from, toOwn, toOurs);
-            Subscription subscription = subscription("b" + round, from, toOurs, Optional.of(new Subscription.Until.Now()));
+            Subscription subscription =
+                    subscription("b" + round, from, toOurs, Optional.of(new Subscription.Until.Now()));
             run(subscription, event -> {});
             target.execute(
                     toOwn,
-                    "CREATE SUBSCRIPTION own" + suffix + " CONNECTION 'host=127.0.0.1 port=" + source.port() + " user=postgres"
+                    "CREATE SUBSCRIPTION own" + suffix + " CONNECTION 'host=127.0.0.1 port=" + source.port()
+                            + " user=postgres"
                             + " dbname=" + from + "' PUBLICATION pgapply_b" + round
                             + " WITH (copy_data = false, enabled = false)");
             source.execute(from, workload.backlog());
-            Lsn end = Lsn.parse(source.query(from, "SELECT pg_current_wal_flush_lsn()").orElseThrow());
+            Lsn end = Lsn.parse(
+                    source.query(from, "SELECT pg_current_wal_flush_lsn()").orElseThrow());
 
             boolean oursFirst = round % 2 == 1;
             Drain drain = oursFirst ? drainOurs(subscription, end) : null;
@@ -132,7 +131,8 @@ public final class DrainBench {
             target.execute(database, "ANALYZE");
         }
         for (String table : source.query(
-                        from, "SELECT string_agg(relname, ',') FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+                        from,
+                        "SELECT string_agg(relname, ',') FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
                 .orElseThrow()
                 .split(",", -1)) {
             if (table.equals("history")) {
@@ -162,7 +162,8 @@ public final class DrainBench {
                 Optional.empty());
     }
 
-    private static void run(Subscription subscription, dev.pgapply.apply.EngineListener listener) throws InterruptedException {
+    private static void run(Subscription subscription, dev.pgapply.apply.EngineListener listener)
+            throws InterruptedException {
         try (ApplyEngine engine = new ApplyEngine(subscription, listener)) {
             engine.run();
         }

@@ -2,8 +2,8 @@ package dev.pgapply.bench;
 
 import java.util.List;
 
-/// A backlog to drain. Statements run on the source inside the database; `backlog` is one that commits by itself
-/// (`CALL`), so that making it costs no round trips.
+/// A backlog to drain. Statements run on the source inside the database; `backlog` is one that commits by
+/// itself (`CALL`), so that making it costs no round trips.
 ///
 /// @param tables creates the tables, on source and targets
 /// @param fill fills them, on source and targets alike
@@ -17,7 +17,9 @@ record Workload(String name, List<String> tables, List<String> fill, String proc
             inserts("inserts-2M-1000-each", 2_000, 1_000),
             inserts("inserts-500k-single", 500_000, 1),
             inserts("inserts-2M-in-one", 1, 2_000_000),
-            changes("updates-500k-100-each", "UPDATE item SET v = v + 1 WHERE id BETWEEN i * 100 + 1 AND i * 100 + 100"),
+            changes(
+                    "updates-500k-100-each",
+                    "UPDATE item SET v = v + 1 WHERE id BETWEEN i * 100 + 1 AND i * 100 + 100"),
             changes("deletes-500k-100-each", "DELETE FROM item WHERE id BETWEEN i * 100 + 1 AND i * 100 + 100"));
 
     /// TPC-B as pgbench has it: three updates by key and an insert per transaction.
@@ -47,8 +49,7 @@ record Workload(String name, List<String> tables, List<String> fill, String proc
                     COMMIT;
                   END LOOP;
                 END $$
-                """
-                        .formatted(transactions),
+                """.formatted(transactions),
                 "CALL backlog()");
     }
 
@@ -65,8 +66,7 @@ record Workload(String name, List<String> tables, List<String> fill, String proc
                     COMMIT;
                   END LOOP;
                 END $$
-                """
-                        .formatted(transactions - 1, rowsEach, rowsEach),
+                """.formatted(transactions - 1, rowsEach, rowsEach),
                 "CALL backlog()");
     }
 
@@ -83,8 +83,7 @@ record Workload(String name, List<String> tables, List<String> fill, String proc
                     COMMIT;
                   END LOOP;
                 END $$
-                """
-                        .formatted(statement),
+                """.formatted(statement),
                 "CALL backlog()");
     }
 }

@@ -16,19 +16,23 @@ final class Constraints003IT {
     @BeforeAll
     static void start() {
         replication = Replication.newest();
-        replication.source().execute(
-                "CREATE TABLE parent (bid int PRIMARY KEY)",
-                "CREATE TABLE child (id int PRIMARY KEY, junk text, bid int REFERENCES parent)",
-                "CREATE TABLE orphan_parent (bid int PRIMARY KEY)",
-                "CREATE TABLE orphan (id int PRIMARY KEY, bid int REFERENCES orphan_parent)",
-                "CREATE TABLE guarded (id int PRIMARY KEY, bid int)");
-        replication.target().execute(
-                "CREATE TABLE parent (bid int PRIMARY KEY)",
-                "CREATE TABLE child (junk text, bid int REFERENCES parent, id int PRIMARY KEY)",
-                "CREATE TABLE orphan_parent (bid int PRIMARY KEY)",
-                "CREATE TABLE orphan (id int PRIMARY KEY, bid int REFERENCES orphan_parent)",
-                "CREATE TABLE guarded (id int PRIMARY KEY, bid int)",
-                """
+        replication
+                .source()
+                .execute(
+                        "CREATE TABLE parent (bid int PRIMARY KEY)",
+                        "CREATE TABLE child (id int PRIMARY KEY, junk text, bid int REFERENCES parent)",
+                        "CREATE TABLE orphan_parent (bid int PRIMARY KEY)",
+                        "CREATE TABLE orphan (id int PRIMARY KEY, bid int REFERENCES orphan_parent)",
+                        "CREATE TABLE guarded (id int PRIMARY KEY, bid int)");
+        replication
+                .target()
+                .execute(
+                        "CREATE TABLE parent (bid int PRIMARY KEY)",
+                        "CREATE TABLE child (junk text, bid int REFERENCES parent, id int PRIMARY KEY)",
+                        "CREATE TABLE orphan_parent (bid int PRIMARY KEY)",
+                        "CREATE TABLE orphan (id int PRIMARY KEY, bid int REFERENCES orphan_parent)",
+                        "CREATE TABLE guarded (id int PRIMARY KEY, bid int)",
+                        """
                 CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
                     IF TG_OP = 'INSERT' AND NEW.id < 10 THEN
@@ -37,10 +41,10 @@ final class Constraints003IT {
                     RETURN NULL;
                 END $$
                 """,
-                "CREATE TRIGGER guard_insert BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION guard()",
-                "CREATE TRIGGER guard_update BEFORE UPDATE OF bid ON guarded FOR EACH ROW EXECUTE FUNCTION guard()",
-                "ALTER TABLE guarded ENABLE REPLICA TRIGGER guard_insert",
-                "ALTER TABLE guarded ENABLE REPLICA TRIGGER guard_update");
+                        "CREATE TRIGGER guard_insert BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION guard()",
+                        "CREATE TRIGGER guard_update BEFORE UPDATE OF bid ON guarded FOR EACH ROW EXECUTE FUNCTION guard()",
+                        "ALTER TABLE guarded ENABLE REPLICA TRIGGER guard_insert",
+                        "ALTER TABLE guarded ENABLE REPLICA TRIGGER guard_update");
         run = replication.engine();
         replication.awaitSeen();
     }
@@ -57,9 +61,11 @@ final class Constraints003IT {
     /// 003_constraints: #46
     @Test
     void childrenWithLargeValuesFollowTheirParents() {
-        replication.source().transaction(
-                "INSERT INTO parent VALUES (1)",
-                "INSERT INTO child (id, bid, junk) SELECT 1, 1, string_agg(md5(g::text), '') FROM generate_series(1, 500) g");
+        replication
+                .source()
+                .transaction(
+                        "INSERT INTO parent VALUES (1)",
+                        "INSERT INTO child (id, bid, junk) SELECT 1, 1, string_agg(md5(g::text), '') FROM generate_series(1, 500) g");
         replication.awaitSeen();
         replication.assertIdentical("parent", "child");
     }
@@ -67,8 +73,12 @@ final class Constraints003IT {
     /// 003_constraints: #47
     @Test
     void foreignKeysOfTheTargetAreNotEnforced() {
-        replication.source().execute(
-                "DROP TABLE orphan_parent CASCADE", "INSERT INTO orphan VALUES (1, 2), (2, 2)", "DELETE FROM orphan WHERE id = 1");
+        replication
+                .source()
+                .execute(
+                        "DROP TABLE orphan_parent CASCADE",
+                        "INSERT INTO orphan VALUES (1, 2), (2, 2)",
+                        "DELETE FROM orphan WHERE id = 1");
         replication.awaitSeen();
         replication.assertIdentical("orphan");
         assertEquals(0, replication.target().count("orphan_parent"));
@@ -77,7 +87,9 @@ final class Constraints003IT {
     /// 003_constraints: #48, #49, #50
     @Test
     void replicaTriggersMayKeepChangesOut() {
-        replication.source().execute("INSERT INTO guarded VALUES (1, 1), (2, 2)", "INSERT INTO guarded VALUES (10, 10)");
+        replication
+                .source()
+                .execute("INSERT INTO guarded VALUES (1, 1), (2, 2)", "INSERT INTO guarded VALUES (10, 10)");
         replication.awaitSeen();
         assertEquals(List.of("1 1", "2 2"), guardedRows());
         // A transaction that changes nothing must be confirmed too.

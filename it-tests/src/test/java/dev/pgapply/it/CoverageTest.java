@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// `docs/coverage.md` says of each scenario and case where it is shown: nothing is missing, and what it names is
-/// there.
+/// `docs/coverage.md` says of each scenario and case where it is shown: nothing is missing, and what it names
+/// is there.
 final class CoverageTest {
 
     private static final Path ROOT = Path.of("..");
@@ -65,7 +65,9 @@ final class CoverageTest {
                     problems.add(id(line) + ": there is no " + test.group(1));
                 } else if (!source.contains(" " + test.group(2) + "(")) {
                     problems.add(id(line) + ": " + test.group(1) + " has no " + test.group(2));
-                } else if (!Pattern.compile(Pattern.quote(id(line)) + "(?!\\d)").matcher(source).find()) {
+                } else if (!Pattern.compile(Pattern.quote(id(line)) + "(?!\\d)")
+                        .matcher(source)
+                        .find()) {
                     problems.add(id(line) + ": " + test.group(1) + " does not mention it");
                 }
             }
@@ -97,7 +99,8 @@ final class CoverageTest {
         Map<String, String> sources = new TreeMap<>();
         for (String module : List.of("it-tests", "decoder", "schema-sync", "apply-engine", "cli")) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/test/java"))) {
-                for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
+                for (Path file :
+                        files.filter(f -> f.toString().endsWith(".java")).toList()) {
                     String name = file.getFileName().toString();
                     sources.put(name.substring(0, name.length() - 5), Files.readString(file));
                 }

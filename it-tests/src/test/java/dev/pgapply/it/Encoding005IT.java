@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// 005_encoding: characters stay what they are between databases of different encodings, and bytes what they are where
-/// nobody knows their characters.
+/// 005_encoding: characters stay what they are between databases of different encodings, and bytes what they
+/// are where nobody knows their characters.
 final class Encoding005IT {
 
     private static Replication between(String sourceEncoding, String targetEncoding) {
@@ -35,17 +35,19 @@ final class Encoding005IT {
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
                 replication.assertIdentical();
-                replication.source().execute(
-                        "INSERT INTO t VALUES (U&'\\00C5ngstr\\00F6m', '{}', 'x'), ('plain', '{plain}', 'plain')",
-                        "UPDATE t SET v = v || ARRAY[U&'\\00E8'] WHERE k = U&'M\\00F6torhead'",
-                        "UPDATE t SET k = k || U&'\\00FF' WHERE k LIKE '%ngstr%'",
-                        "DELETE FROM t WHERE k = 'plain'");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO t VALUES (U&'\\00C5ngstr\\00F6m', '{}', 'x'), ('plain', '{plain}', 'plain')",
+                                "UPDATE t SET v = v || ARRAY[U&'\\00E8'] WHERE k = U&'M\\00F6torhead'",
+                                "UPDATE t SET k = k || U&'\\00FF' WHERE k LIKE '%ngstr%'",
+                                "DELETE FROM t WHERE k = 'plain'");
                 replication.awaitSeen();
                 replication.assertIdentical();
                 run.assertRunning();
             }
             assertEquals(
-                    target.equals("UTF8") ? "11" : "10",
+                    target.equals("UTF8") ? "10" : "9",
                     replication
                             .target()
                             .query("SELECT octet_length(k) FROM t WHERE k LIKE 'M%'")
@@ -61,8 +63,9 @@ final class Encoding005IT {
             replication.source().execute("INSERT INTO t VALUES (1, 'a')");
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
-                replication.source().execute(
-                        "INSERT INTO t VALUES (2, U&'\\00F6')", "INSERT INTO t VALUES (3, U&'secret\\20AC')");
+                replication
+                        .source()
+                        .execute("INSERT INTO t VALUES (2, U&'\\00F6')", "INSERT INTO t VALUES (3, U&'secret\\20AC')");
                 ApplyException rejected = run.awaitFailure();
                 assertEquals(ErrorCode.CHANGE_REJECTED, rejected.code());
                 assertTrue(rejected.getMessage().contains("public.t"), rejected.getMessage());
@@ -89,11 +92,14 @@ final class Encoding005IT {
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
                 assertSameBytes(replication);
-                replication.source().execute(
-                        "INSERT INTO t VALUES ('streamed' || " + bytes + ", " + bytes + "), ('gone' || " + bytes + ", NULL)",
-                        "UPDATE t SET v = v || " + bytes + " WHERE k LIKE 'copied%'",
-                        "UPDATE t SET k = 'x' || k WHERE k LIKE 'streamed%'",
-                        "DELETE FROM t WHERE k LIKE 'gone%'");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO t VALUES ('streamed' || " + bytes + ", " + bytes + "), ('gone' || " + bytes
+                                        + ", NULL)",
+                                "UPDATE t SET v = v || " + bytes + " WHERE k LIKE 'copied%'",
+                                "UPDATE t SET k = 'x' || k WHERE k LIKE 'streamed%'",
+                                "DELETE FROM t WHERE k LIKE 'gone%'");
                 replication.awaitSeen();
                 assertSameBytes(replication);
                 assertEquals(2, replication.target().count("t"));

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// 032_subscribe_use_index: rows of tables with REPLICA IDENTITY FULL are found by whatever index the target has, or by
-/// none, and always the right ones.
+/// 032_subscribe_use_index: rows of tables with REPLICA IDENTITY FULL are found by whatever index the target
+/// has, or by none, and always the right ones.
 final class FullIdentity032IT {
 
     /// 032_subscribe_use_index: #249, #252, #253, #255

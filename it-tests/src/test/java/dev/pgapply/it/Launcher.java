@@ -36,6 +36,9 @@ final class Launcher implements AutoCloseable {
             Path stdout = Files.createTempFile("pgapply-", ".out");
             Path stderr = Files.createTempFile("pgapply-", ".err");
             List<String> command = new ArrayList<>();
+            // A build in the background ignores SIGINT, and a JVM that inherits that leaves it ignored.
+            command.add("env");
+            command.add("--default-signal=INT,TERM");
             command.add(System.getProperty("pgapply.launcher"));
             command.addAll(arguments);
             ProcessBuilder builder =
@@ -61,6 +64,23 @@ final class Launcher implements AutoCloseable {
     /// SIGTERM; does not wait.
     void terminate() {
         process.destroy();
+    }
+
+    /// SIGINT, as from Ctrl-C; does not wait.
+    void interrupt() {
+        try {
+            Process kill = new ProcessBuilder("kill", "-INT", Long.toString(pid())).start();
+            Assertions.assertEquals(0, kill.waitFor(), "kill -INT");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     boolean isRunning() {

@@ -60,7 +60,8 @@ final class Replication implements AutoCloseable {
         return new Replication(source, target, true);
     }
 
-    /// One more subscription between databases that belong to others: only its slot and origin go with this object.
+    /// One more subscription between databases that belong to others: only its slot and origin go with this
+    /// object.
     static Replication besides(TestDatabase source, TestDatabase target) {
         return new Replication(source, target, false);
     }
@@ -126,8 +127,8 @@ final class Replication implements AutoCloseable {
         awaitConfirmed(lsn);
     }
 
-    /// Waits until everything committed on the source so far can be seen on the target, durable or not: sooner than
-    /// [#awaitApplied], which waits for positions to be stored too.
+    /// Waits until everything committed on the source so far can be seen on the target, durable or not: sooner
+    /// than [#awaitApplied], which waits for positions to be stored too.
     void awaitSeen() {
         Lsn lsn = source.flushLsn();
         awaitCopied();
@@ -241,8 +242,10 @@ final class Replication implements AutoCloseable {
             target.close();
         } else {
             String slots = " FROM pg_replication_slots WHERE slot_name = 'pgapply_" + name + "'";
-            Await.until("the slot is free", () -> source.query("SELECT count(*)" + slots + " AND active")
-                    .equals(Optional.of("0")));
+            Await.until(
+                    "the slot is free",
+                    () -> source.query("SELECT count(*)" + slots + " AND active")
+                            .equals(Optional.of("0")));
             source.queryAll("SELECT pg_drop_replication_slot(slot_name)" + slots);
         }
         // Origins belong to the whole cluster, not to the database.

@@ -6,7 +6,8 @@ import dev.pgapply.apply.Subscription.TargetRows;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// 028_row_filter: the copy takes the rows that the stream would carry, whatever publications say of a table together.
+/// 028_row_filter: the copy takes the rows that the stream would carry, whatever publications say of a table
+/// together.
 final class RowFilters028IT {
 
     /// 028_row_filter: #195, #205, #206, #207, #209

@@ -26,7 +26,7 @@ final class Sync004IT {
                 assertTrue(refusal.hint().contains("--target-rows"), refusal.hint());
             }
             // Nothing was made at the source by then.
-            assertEquals(List.of(), replication.source().queryAll(slots(replication)));
+            assertEquals(List.of(), replication.source().queryAll(slots()));
             replication.with(setup -> setup.targetRows = Subscription.TargetRows.KEEP);
             try (EngineRun run = replication.engine()) {
                 ApplyException conflict = run.awaitFailure();
@@ -34,7 +34,9 @@ final class Sync004IT {
                 assertTrue(conflict.getMessage().contains("rep_pkey"), conflict.getMessage());
             }
             assertEquals(10, replication.target().count("rep"));
-            assertEquals(List.of("pgapply_" + replication.name()), replication.source().queryAll(slots(replication)));
+            assertEquals(
+                    List.of("pgapply_" + replication.name()),
+                    replication.source().queryAll(slots()));
             replication.target().execute("DELETE FROM rep");
             try (EngineRun run = replication.engine()) {
                 replication.awaitSeen();
@@ -44,7 +46,7 @@ final class Sync004IT {
         }
     }
 
-    private static String slots(Replication replication) {
+    private static String slots() {
         return "SELECT slot_name FROM pg_replication_slots WHERE database = current_database()";
     }
 
@@ -76,12 +78,14 @@ final class Sync004IT {
                 replication.awaitSeen();
                 // First on the target, so that it is there when it is first heard of.
                 replication.target().execute("CREATE TABLE later (a int)");
-                replication.source().execute(
-                        "CREATE TABLE later (a int)", "INSERT INTO later SELECT generate_series(1, 10)");
+                replication
+                        .source()
+                        .execute("CREATE TABLE later (a int)", "INSERT INTO later SELECT generate_series(1, 10)");
                 replication.awaitSeen();
                 replication.assertIdentical();
-                replication.source().execute(
-                        "INSERT INTO later SELECT generate_series(1, 10)", "INSERT INTO rep VALUES (11)");
+                replication
+                        .source()
+                        .execute("INSERT INTO later SELECT generate_series(1, 10)", "INSERT INTO rep VALUES (11)");
                 replication.awaitSeen();
                 replication.assertIdentical();
                 assertEquals(20, replication.target().count("later"));

@@ -62,7 +62,8 @@ record TestDatabase(TestServer server, String name) implements AutoCloseable {
         }
     }
 
-    /// The rows of a table, or of what may stand behind FROM, as PostgreSQL's row text, in the order of that text.
+    /// The rows of a table, or of what may stand behind FROM, as PostgreSQL's row text, in the order of that
+    /// text.
     List<String> rows(String from) {
         return queryAll("SELECT whole_row::text FROM (SELECT * FROM " + from + ") AS whole_row"
                 + " ORDER BY whole_row::text COLLATE \"C\"");

@@ -110,9 +110,8 @@ final class Types002IT {
                     List.of(
                             "CREATE TYPE pair AS (a float, b text, c int)",
                             "CREATE TABLE composite_key (a pair PRIMARY KEY, b pair[])"),
-                    List.of(
-                            "INSERT INTO composite_key VALUES (ROW(1.0, 'a', 1), ARRAY[ROW(1, 'a', 1)::pair]),"
-                                    + " (ROW(2.0, 'b', 2), ARRAY[ROW(2, 'b', 2)::pair])"),
+                    List.of("INSERT INTO composite_key VALUES (ROW(1.0, 'a', 1), ARRAY[ROW(1, 'a', 1)::pair]),"
+                            + " (ROW(2.0, 'b', 2), ARRAY[ROW(2, 'b', 2)::pair])"),
                     List.of(
                             "INSERT INTO composite_key VALUES (ROW(3.0, 'c', 3), ARRAY[ROW(3, 'c', 3)::pair]),"
                                     + " (ROW(4.0, 'd', 3), ARRAY[ROW(3, 'd', 3)::pair]), (ROW(5.0, 'e', NULL), ARRAY[NULL,"
@@ -219,8 +218,8 @@ final class Types002IT {
 
     @BeforeAll
     static void start() {
-        anyTypes = Replication.newest().with(setup -> setup.targetRows =
-                dev.pgapply.apply.Subscription.TargetRows.TRUNCATE);
+        anyTypes = Replication.newest()
+                .with(setup -> setup.targetRows = dev.pgapply.apply.Subscription.TargetRows.TRUNCATE);
         builtInTypes = Replication.newest();
         anyTypes.both("CREATE EXTENSION hstore");
         for (Case family : CASES) {

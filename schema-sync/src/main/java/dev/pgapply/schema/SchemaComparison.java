@@ -56,7 +56,7 @@ public record SchemaComparison(List<SchemaDifference> differences) {
             return;
         }
         if (!to.kind().takesRows()) {
-            differences.add(new KindUnsupported(to.name(), to.kind()));
+            differences.add(new KindUnsupported(published, from, to.kind()));
             return;
         }
         List<Column> missing = from.columns().stream()

@@ -88,7 +88,13 @@ public sealed interface SchemaDifference {
     }
 
     /// The target's relation of this name is a view or something else that takes no rows of a stream.
-    record KindUnsupported(TableName table, TableSchema.Kind kind) implements SchemaDifference {
+    record KindUnsupported(PublishedTable published, TableSchema source, TableSchema.Kind kind)
+            implements SchemaDifference {
+        @Override
+        public TableName table() {
+            return published.name();
+        }
+
         @Override
         public boolean blocks() {
             return true;
@@ -96,7 +102,7 @@ public sealed interface SchemaDifference {
 
         @Override
         public String describe() {
-            return table + " is no table on the target but "
+            return table() + " is no table on the target but "
                     + switch (kind) {
                         case TABLE, PARTITIONED -> "a table";
                         case VIEW -> "a view";

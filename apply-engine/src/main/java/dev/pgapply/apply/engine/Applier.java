@@ -31,8 +31,8 @@ final class Applier {
         UNTIL_REACHED,
         /// It was asked to stop.
         STOPPED,
-        /// Other tables are published than are followed: a change of a table that is not known came, and everything
-        /// before its transaction is committed.
+        /// Other tables are published than are followed: a change of a table that is not known came, and
+        /// everything before its transaction is committed.
         TABLES_CHANGED
     }
 
@@ -201,8 +201,9 @@ final class Applier {
         lastCommitTime = commit.commitTime();
         if (!currentHasRows) {
             // Nothing for the target: its Begin, the last event collected, goes as well.
-            if (!events.isEmpty() && events.getLast() instanceof TransactionEvent.Begin) {
+            if (!events.isEmpty() && events.getLast() instanceof TransactionEvent.Begin begin) {
                 events.removeLast();
+                bytes -= begin.retainedBytes();
             }
             passed = passed.max(commit.endLsn());
             return;
@@ -226,23 +227,26 @@ final class Applier {
     /// Writes what has been collected. The changes of an incomplete transaction are kept back until they are
     /// too many to hold: they then go to the target ahead of their commit.
     private void flush() {
-        if (complete > 0 || (isFull() && !unknownTable)) {
-            boolean holdBack = complete > 0;
-            int end = holdBack ? complete : events.size();
-            List<TransactionEvent> tail = List.copyOf(events.subList(end, events.size()));
-            List<TransactionEvent> now = end == events.size() ? events : events.subList(0, end);
-            ChangeGroup.Applied applied = session.apply(new ChangeGroup(now, complete, !limits.grouping()));
-            if (applied.endLsn().isValid()) {
-                positions.committed(applied.endLsn());
-                listener.onEvent(new EngineEvent.Committed(
-                        applied.transactions(), applied.rows(), applied.endLsn(), lastCommitTime));
-            }
-            startOver(unknownTable ? List.of() : tail);
+        while (complete > 0 || (isFull() && currentHasRows && !unknownTable)) {
+            write();
         }
         if (passed.isValid()) {
             positions.passed(passed);
             passed = Lsn.INVALID;
         }
+    }
+
+    private void write() {
+        int end = complete > 0 ? complete : events.size();
+        List<TransactionEvent> tail = List.copyOf(events.subList(end, events.size()));
+        List<TransactionEvent> now = end == events.size() ? events : events.subList(0, end);
+        ChangeGroup.Applied applied = session.apply(new ChangeGroup(now, complete, !limits.grouping()));
+        if (applied.endLsn().isValid()) {
+            positions.committed(applied.endLsn());
+            listener.onEvent(new EngineEvent.Committed(
+                    applied.transactions(), applied.rows(), applied.endLsn(), lastCommitTime));
+        }
+        startOver(unknownTable ? List.of() : tail);
     }
 
     private void startOver(List<TransactionEvent> tail) {

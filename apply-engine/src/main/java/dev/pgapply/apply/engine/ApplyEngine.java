@@ -53,7 +53,9 @@ public final class ApplyEngine implements AutoCloseable {
                         case STOPPED -> {
                             return RunResult.STOPPED;
                         }
-                        case TABLES_CHANGED -> backoff.succeeded();
+                        case TABLES_CHANGED -> {
+                            // The next attempt looks at the publications anew.
+                        }
                     }
                 } catch (TextFormatNeeded e) {
                     job.useTextOnly();
@@ -62,7 +64,16 @@ public final class ApplyEngine implements AutoCloseable {
                     if (stop.getCount() == 0) {
                         return RunResult.STOPPED;
                     }
+                    if (job.hasProgressed()) {
+                        backoff.succeeded();
+                    }
                     waitAfter(e);
+                } catch (RuntimeException e) {
+                    // Breaking connections off makes libraries fail in ways of their own.
+                    if (stop.getCount() == 0) {
+                        return RunResult.STOPPED;
+                    }
+                    throw e;
                 } finally {
                     attempt = null;
                 }

@@ -1,6 +1,7 @@
 package dev.pgapply.apply.engine;
 
 import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.ApplyException.SchemaMismatch;
 import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.ApplyException.SourceLost;
 import dev.pgapply.apply.EngineEvent;
@@ -69,8 +70,7 @@ final class Attempt implements AutoCloseable {
         migrate();
         DataSessions sessions = DataSessions.between(source, target, subscription.allowTriggers());
         TargetSession session = job.target()
-                .openSession(
-                        new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
+                .openSession(new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
@@ -78,13 +78,40 @@ final class Attempt implements AutoCloseable {
         ControlTables control =
                 new ControlTables(target, subscription.name(), job.target().errors());
         FollowedTables tables = asking(() -> FollowedTables.compare(job, published, source, target, control));
+        // Before anything is copied for nothing.
+        awaitFreeSlot(server);
         Lsn progress = new Start(this, job, source, control, session, sessions).begin(facts, tables);
         PublicationWatch watch = new PublicationWatch(
                 () -> asking(() -> published(new Publications(source))),
                 source::abort,
                 published,
                 subscription.refreshInterval());
-        return stream(source, server, session, tables, sessions, watch, new Range(progress, until));
+        try {
+            return stream(source, server, session, tables, sessions, watch, new Range(progress, until));
+        } catch (SchemaMismatch e) {
+            throw withStatement(e, source, target);
+        }
+    }
+
+    /// Adds the SQL that mends a mismatch, from what both sides look like now.
+    private SchemaMismatch withStatement(SchemaMismatch mismatch, PostgresSession source, PostgresSession target) {
+        try {
+            List<PublishedTable> concerned = published(new Publications(source)).stream()
+                    .filter(table -> mismatch.table().equals(Optional.of(table.name())))
+                    .toList();
+            String statements = FollowedTables.mending(job, concerned, source, target);
+            return statements.isEmpty()
+                    ? mismatch
+                    : new SchemaMismatch(
+                            String.valueOf(mismatch.getMessage()),
+                            "On the target:\n" + statements
+                                    + "\nThen start the run again: it goes on with this transaction.",
+                            mismatch.table().orElse(null),
+                            mismatch.lsn().orElse(null));
+        } catch (SchemaException e) {
+            // Then the hint that it has must do.
+            return mismatch;
+        }
     }
 
     private static void requireDecoding(SourceFacts facts) {
@@ -162,7 +189,6 @@ final class Attempt implements AutoCloseable {
                 subscription.origin() == Subscription.Origin.NONE);
         ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
         job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
-        job.backoff().succeeded();
         streaming = true;
         TableGate gate = tables.gate(range.from());
         Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener())
@@ -176,14 +202,20 @@ final class Attempt implements AutoCloseable {
         long deadline = System.nanoTime() + subscription.slotWait().toNanos();
         while (true) {
             Optional<SlotFacts> slot = asking(() -> server.slot(subscription.slotName()));
-            if (slot.isEmpty() || slot.get().activePid().isEmpty()) {
+            if (slot.isEmpty()
+                    || slot.get().activePid().isEmpty()
+                    || !slot.get().isPgoutput()) {
                 return;
             }
             if (System.nanoTime() > deadline) {
                 throw new SourceLost(
                         ErrorCode.SLOT_ACTIVE,
                         "slot " + subscription.slotName() + " is active for server process "
-                                + slot.get().activePid().getAsInt() + " on the source",
+                                + slot.get().activePid().getAsInt() + " on the source"
+                                + slot.get()
+                                        .activeApplication()
+                                        .map(name -> " (" + name + ")")
+                                        .orElse(""),
                         "Stop what reads it (SELECT pg_terminate_backend("
                                 + slot.get().activePid().getAsInt() + ");), or wait longer with --slot-wait.",
                         null);

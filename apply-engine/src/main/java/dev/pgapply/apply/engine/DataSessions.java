@@ -3,8 +3,8 @@ package dev.pgapply.apply.engine;
 import dev.pgapply.schema.postgres.PostgresSession;
 import dev.pgapply.schema.postgres.SessionProfile;
 
-/// How sessions that carry rows are set up. Where one of the two databases has the encoding `SQL_ASCII`, nobody knows
-/// what its bytes mean: they pass as they are, and the other side refuses what it cannot hold.
+/// How sessions that carry rows are set up. Where one of the two databases has the encoding `SQL_ASCII`, nobody
+/// knows what its bytes mean: they pass as they are, and the other side refuses what it cannot hold.
 ///
 /// @param unconverted no server converts characters
 record DataSessions(boolean unconverted, boolean allowTriggers) {

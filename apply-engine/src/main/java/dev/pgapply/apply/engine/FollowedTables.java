@@ -19,6 +19,7 @@ import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresSession;
 import dev.pgapply.schema.postgres.Quoting;
 import dev.pgapply.schema.postgres.SourceCopyQuery;
+import dev.pgapply.schema.postgres.TablePrivileges;
 import dev.pgapply.schema.postgres.TableStates.State;
 import dev.pgapply.schema.postgres.TableStates.TableState;
 import dev.pgapply.schema.postgres.TargetDdl;
@@ -79,6 +80,16 @@ final class FollowedTables {
                 onTarget(job, target, names),
                 new HashMap<>(control.states()));
         tables.requireStructure();
+        tables.requirePrivileges("source", source, job.subscription().source().user(), "SELECT");
+        tables.requirePrivileges(
+                "target",
+                target,
+                job.subscription().target().user(),
+                "SELECT",
+                "INSERT",
+                "UPDATE",
+                "DELETE",
+                "TRUNCATE");
         tables.requireEmpty();
         return tables;
     }
@@ -102,9 +113,42 @@ final class FollowedTables {
                                     comparison.blocking().stream()
                                             .map(SchemaDifference::describe)
                                             .toList()),
-                    "On the target:\n" + TargetDdl.mending(comparison));
+                    hint(TargetDdl.mending(
+                            comparison, job.subscription().target().user())));
         }
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
+    }
+
+    /// Before a slot is made that would stay behind.
+    private void requirePrivileges(String side, PostgresSession session, String role, String... privileges) {
+        if (!job.subscription().copy().data()) {
+            return;
+        }
+        List<TableName> tables = uncopied().stream().map(PublishedTable::name).toList();
+        List<TableName> lacking = new TablePrivileges(session).lacking(tables, privileges);
+        if (!lacking.isEmpty()) {
+            throw new SetupException(
+                    ErrorCode.SETUP,
+                    "the " + side + "'s role " + role + " needs " + String.join(", ", privileges) + " on tables "
+                            + lacking.stream().map(TableName::toString).collect(Collectors.joining(", ")),
+                    "On the " + side + ":\n" + TablePrivileges.grants(lacking, role, privileges));
+        }
+    }
+
+    private static String hint(String statements) {
+        return statements.isEmpty()
+                ? "Change the target, or leave these tables out of the publication."
+                : "On the target:\n" + statements;
+    }
+
+    /// SQL that makes the target fit what is published now; empty where nothing differs or SQL cannot help.
+    static String mending(Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
+        List<TableName> names = published.stream().map(PublishedTable::name).toList();
+        SchemaComparison comparison = SchemaComparison.of(
+                published,
+                new PostgresCatalogReader(source).tables(names),
+                new PostgresCatalogReader(target).tables(names));
+        return TargetDdl.mending(comparison, job.subscription().target().user());
     }
 
     /// Before anything is created anywhere.

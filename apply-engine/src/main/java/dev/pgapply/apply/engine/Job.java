@@ -30,16 +30,24 @@ final class Job {
     /// Once a column that cannot travel in binary form has come, the stream stays in text.
     private boolean textOnly;
 
+    /// Set by whichever thread commits something, asked and cleared between attempts.
+    private volatile boolean progressed;
+
     private final Set<String> warned = new HashSet<>();
     private final Set<TableName> met = new HashSet<>();
 
     Job(Subscription subscription, EngineListener listener, Backoff backoff, BooleanSupplier stopping) {
         this.subscription = subscription;
-        this.listener = listener;
+        this.listener = event -> {
+            if (event instanceof EngineEvent.Committed || event instanceof EngineEvent.TableCopied) {
+                progressed = true;
+            }
+            listener.onEvent(event);
+        };
         this.backoff = backoff;
         this.stopping = stopping;
         this.source = new PostgresConnector(subscription.source(), subscription.applicationName());
-        this.sourceErrors = new SourceErrors(subscription.source().toString(), subscription.slotName());
+        this.sourceErrors = new SourceErrors(subscription.source(), subscription.slotName());
         this.target = new PostgresTarget(subscription);
     }
 
@@ -53,6 +61,13 @@ final class Job {
 
     Backoff backoff() {
         return backoff;
+    }
+
+    /// Whether anything was copied or applied since the last call.
+    boolean hasProgressed() {
+        boolean answer = progressed;
+        progressed = false;
+        return answer;
     }
 
     boolean stopping() {
@@ -96,8 +111,8 @@ final class Job {
         }
     }
 
-    /// Tables whose changes came although they were not known. If the publications still do not offer them afterwards,
-    /// they have left in the meantime.
+    /// Tables whose changes came although they were not known. If the publications still do not offer them
+    /// afterwards, they have left in the meantime.
     void met(Set<TableName> unknown) {
         met.addAll(unknown);
     }

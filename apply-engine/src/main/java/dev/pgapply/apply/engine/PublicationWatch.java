@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/// Looks now and then whether the publications still offer the tables that are followed. One thread looks, others
-/// ask.
+/// Looks now and then whether the publications still offer the tables that are followed. One thread looks,
+/// others ask.
 final class PublicationWatch {
 
     private final Supplier<List<PublishedTable>> publications;

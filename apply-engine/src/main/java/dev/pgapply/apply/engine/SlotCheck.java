@@ -40,27 +40,36 @@ final class SlotCheck {
     Decision decide(Optional<SlotFacts> slot, Optional<SubscriptionRecord> stored, Lsn progress) {
         slot.ifPresent(this::requireUsable);
         if (!progress.isValid()) {
-            return slot.<Decision>map(found -> new Decision.Adopt(confirmed(found)))
-                    .orElseGet(Decision.Create::new);
+            return begin(slot, stored);
         }
         if (stored.isEmpty()) {
             throw foreignProgress(progress);
         }
         requireSame(stored.get());
+        requireAt(slot, stored.get().confirmed().max(progress));
+        return new Decision.Resume(progress);
+    }
+
+    /// Where a slot is stored, the first progress was stored soon after it, before anything was applied. A slot
+    /// that has moved since shows that the progress is gone (a target restored without its replication
+    /// origins), which is no reason to begin anew behind a gap.
+    private Decision begin(Optional<SlotFacts> slot, Optional<SubscriptionRecord> stored) {
+        stored.ifPresent(record -> requireAt(slot, record.confirmed()));
+        return slot.<Decision>map(found -> new Decision.Adopt(confirmed(found))).orElseGet(Decision.Create::new);
+    }
+
+    private void requireAt(Optional<SlotFacts> slot, Lsn known) {
         if (slot.isEmpty()) {
             throw lost(
                     "slot " + slotName + " does not exist on the source, though the target has applied changes up to "
-                            + progress + ": what was committed since is lost");
+                            + known + ": what was committed since is lost");
         }
-        Lsn known =
-                stored.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress);
         Lsn confirmed = confirmed(slot.get());
         if (confirmed.isAfter(known)) {
             throw lost("slot " + slotName + " stands at " + confirmed + ", but the target has applied changes up to "
                     + known + " only: the slot was re-created or moved, or the target was restored from an older state;"
                     + " what was committed between the two is lost");
         }
-        return new Decision.Resume(progress);
     }
 
     private static Lsn confirmed(SlotFacts slot) {
@@ -79,7 +88,8 @@ final class SlotCheck {
                     ErrorCode.SETUP,
                     "slot " + slotName + " belongs to plugin " + plugin + " in database " + database
                             + ", not to pgoutput in " + source.database(),
-                    "Choose another --slot or --name.");
+                    "Choose another --slot or --name; or, if nobody needs it, on the source: SELECT"
+                            + " pg_drop_replication_slot('" + slotName + "');");
         }
         if (slot.twoPhase()) {
             throw new SetupException(
@@ -108,7 +118,8 @@ final class SlotCheck {
     private SetupException foreignProgress(Lsn progress) {
         return new SetupException(
                 ErrorCode.SETUP,
-                "the target's replication origin has progress (" + progress + "), but this database knows nothing of the"
+                "the target's replication origin has progress (" + progress
+                        + "), but this database knows nothing of the"
                         + " subscription: another database of the cluster uses the name, or the subscription's row in"
                         + " pgapply.subscription was deleted",
                 "Choose another --name; or, if nothing else uses it, on the target: SELECT"

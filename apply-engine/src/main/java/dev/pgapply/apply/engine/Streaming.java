@@ -59,11 +59,7 @@ final class Streaming {
     /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as
     /// both sides still answer.
     Applier.End run(
-            TableGate gate,
-            Subscription.Writer limits,
-            Lsn until,
-            PublicationWatch publications,
-            BooleanSupplier stop)
+            TableGate gate, Subscription.Writer limits, Lsn until, PublicationWatch publications, BooleanSupplier stop)
             throws InterruptedException {
         Applier applier = new Applier(queue, session, gate, limits, positions, listener);
         Thread receiving = start("pgapply-receiver", receiver::run);
@@ -71,8 +67,7 @@ final class Streaming {
         Thread watching = start("pgapply-publications", publications::run);
         Applier.End end;
         try {
-            end = applier.run(
-                    until, () -> failure.get() != null || publications.changed() || stop.getAsBoolean());
+            end = applier.run(until, () -> failure.get() != null || publications.changed() || stop.getAsBoolean());
         } finally {
             keeping.interrupt();
             receiving.interrupt();

@@ -8,14 +8,14 @@ import java.util.concurrent.locks.LockSupport;
 
 /// Reads a walsender's socket so that the walsender is not slowed down.
 ///
-/// A walsender writes every message by itself. If the reader sleeps in `recv`, each of these writes has to wake it up,
-/// which costs the walsender more than decoding the message. So while much is coming, this stream never sleeps there:
-/// it waits elsewhere until a good deal has gathered, and takes that at once. While little is coming, it is an ordinary
-/// buffered stream, and a message is handed over when it is there.
+/// A walsender writes every message by itself. If the reader sleeps in `recv`, each of these writes has to wake
+/// it up, which costs the walsender more than decoding the message. So while much is coming, this stream never
+/// sleeps there: it waits elsewhere until a good deal has gathered, and takes that at once. While little is
+/// coming, it is an ordinary buffered stream, and a message is handed over when it is there.
 ///
-/// Much is coming if some milliseconds brought many bytes or many reads. It is over when a much longer time brought few
-/// bytes: a walsender that has to read its WAL or waits for a processor falls silent for a while. Read timeouts of the
-/// socket come through and lose nothing. One thread.
+/// Much is coming if some milliseconds brought many bytes or many reads. It is over when a much longer time
+/// brought few bytes: a walsender that has to read its WAL or waits for a processor falls silent for a while.
+/// Read timeouts of the socket come through and lose nothing. One thread.
 final class BurstInputStream extends InputStream {
 
     static final int BUFFER_BYTES = 1 << 20;
@@ -26,13 +26,14 @@ final class BurstInputStream extends InputStream {
     /// or after this time,
     static final long LONGEST_BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
-    /// or when there is something and nothing was added while we looked away so often: the sender waits for us, or has
-    /// nothing more.
+    /// or when there is something and nothing was added while we looked away so often: the sender waits for us,
+    /// or has nothing more.
     static final int QUIET_LOOKS = 2;
 
     static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
-    /// Bursts begin when one short window brings many bytes or many reads, and end when a long one brings few bytes.
+    /// Bursts begin when one short window brings many bytes or many reads, and end when a long one brings few
+    /// bytes.
     static final long SHORT_WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
     static final int MANY_BYTES = 64 << 10;
     static final int MANY_READS = 200;

@@ -10,8 +10,9 @@ import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGProperty;
 
-/// Sockets for a replication connection, which read in bursts while the source has more to send than we have taken (see
-/// [BurstInputStream]). TLS goes above them as above any other. Public because the driver makes it by name.
+/// Sockets for a replication connection, which read in bursts while the source has more to send than we have
+/// taken (see [BurstInputStream]). TLS goes above them as above any other. Public because the driver makes it
+/// by name.
 public final class BurstSocketFactory extends SocketFactory {
 
     /// The driver properties that put it into use.

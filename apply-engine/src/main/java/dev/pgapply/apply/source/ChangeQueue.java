@@ -10,7 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /// The one way forward from the receiver's thread to the applier's: batches of events in commit order, bounded
-/// by the bytes they hold. A batch that is larger than the bound is taken when the queue is empty.
+/// by the bytes they hold. A batch that is larger than the bound is taken when the queue is empty. One without
+/// events joins the last one that waits: however long the applier is held up, positions alone never add up.
 public final class ChangeQueue {
 
     /// Some events in order.
@@ -37,6 +38,11 @@ public final class ChangeQueue {
         long nanos = patience.toNanos();
         lock.lockInterruptibly();
         try {
+            if (batch.events().isEmpty() && !batches.isEmpty()) {
+                Batch last = batches.removeLast();
+                batches.add(new Batch(last.events(), last.bytes(), batch.idleAt()));
+                return true;
+            }
             while (!batches.isEmpty() && bytes + batch.bytes() > maxBytes) {
                 if (nanos <= 0) {
                     return false;

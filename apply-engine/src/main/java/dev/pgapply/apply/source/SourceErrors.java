@@ -6,8 +6,13 @@ import dev.pgapply.apply.ApplyException.ProtocolViolation;
 import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.ApplyException.SourceLost;
 import dev.pgapply.apply.ErrorCode;
+import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.SchemaException;
+import dev.pgapply.schema.postgres.MissingPrivilege;
+import dev.pgapply.schema.postgres.PostgresEndpoint;
 import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
 import org.postgresql.util.PSQLException;
 
 /// What an SQLSTATE of the source means: who must act. The one place where it is decided.
@@ -15,12 +20,11 @@ import org.postgresql.util.PSQLException;
 /// @see <a href="https://www.postgresql.org/docs/current/errcodes-appendix.html">PostgreSQL error codes</a>
 public final class SourceErrors {
 
-    private final String source;
+    private final PostgresEndpoint source;
     private final String slot;
 
-    /// @param source the source as people know it, without a secret
     /// @param slot the slot's name
-    public SourceErrors(String source, String slot) {
+    public SourceErrors(PostgresEndpoint source, String slot) {
         this.source = source;
         this.slot = slot;
     }
@@ -44,6 +48,11 @@ public final class SourceErrors {
     }
 
     public ApplyException translate(String doing, SQLException e) {
+        return translate(doing, List.of(), e);
+    }
+
+    /// The meaning of an error of a statement that named these tables.
+    public ApplyException translate(String doing, Collection<TableName> tables, SQLException e) {
         String state = e.getSQLState() == null ? "" : e.getSQLState();
         String server = primary(e);
         String what = "source " + source + ": " + doing + ": " + server
@@ -68,7 +77,7 @@ public final class SourceErrors {
                 new SetupException(
                         ErrorCode.SETUP,
                         what,
-                        "Grant the source's role what is missing; docs/privileges.md lists it.",
+                        "On the source: " + MissingPrivilege.grant(server, "SELECT", source.user(), tables),
                         e);
             case "22P05", "22021" ->
                 new ChangeRejected(

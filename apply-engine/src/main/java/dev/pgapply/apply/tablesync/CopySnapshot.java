@@ -52,7 +52,7 @@ final class CopySnapshot implements AutoCloseable {
             }
         } catch (SQLException e) {
             session.close();
-            throw errors.translate("holding the snapshot of the copy", e);
+            throw errors.translate("holding the snapshot of the copy", tables, e);
         }
     }
 

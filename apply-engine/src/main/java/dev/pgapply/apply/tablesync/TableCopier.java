@@ -6,6 +6,7 @@ import dev.pgapply.schema.postgres.Quoting;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyIn;
 import org.postgresql.copy.CopyOut;
@@ -25,23 +26,24 @@ final class TableCopier {
         void copied(long rows, long bytes);
     }
 
+    private final CopyJob job;
     private final SourceErrors sourceErrors;
     private final TargetErrors targetErrors;
 
-    TableCopier(SourceErrors sourceErrors, TargetErrors targetErrors) {
+    TableCopier(CopyJob job, SourceErrors sourceErrors, TargetErrors targetErrors) {
+        this.job = job;
         this.sourceErrors = sourceErrors;
         this.targetErrors = targetErrors;
     }
 
     /// Copies within the target's open transaction; the source's connection gets a transaction of its own.
-    Copied copy(
-            Connection source, String snapshot, String copyOut, Connection target, String copyIn, Progress progress) {
-        CopyOut out = open(source, snapshot, copyOut);
+    Copied copy(Connection source, String snapshot, Connection target, Progress progress) {
+        CopyOut out = open(source, snapshot);
         CopyIn in;
         try {
-            in = target.unwrap(PGConnection.class).getCopyAPI().copyIn(copyIn);
+            in = target.unwrap(PGConnection.class).getCopyAPI().copyIn(job.copyIn());
         } catch (SQLException e) {
-            throw targetErrors.translate("starting the copy", e);
+            throw targetErrors.translate("copying", job.table(), e);
         }
         long rows = 0;
         long bytes = 0;
@@ -70,13 +72,13 @@ final class TableCopier {
         return new Copied(in.getHandledRowCount(), bytes);
     }
 
-    private CopyOut open(Connection source, String snapshot, String copyOut) {
+    private CopyOut open(Connection source, String snapshot) {
         try (Statement statement = source.createStatement()) {
             statement.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
             statement.execute("SET TRANSACTION SNAPSHOT " + Quoting.literal(snapshot));
-            return source.unwrap(PGConnection.class).getCopyAPI().copyOut(copyOut);
+            return source.unwrap(PGConnection.class).getCopyAPI().copyOut(job.copyOut());
         } catch (SQLException e) {
-            throw sourceErrors.translate("reading a table", e);
+            throw sourceErrors.translate("reading table " + job.table(), List.of(job.table()), e);
         }
     }
 
@@ -84,7 +86,7 @@ final class TableCopier {
         try {
             return out.readFromCopy();
         } catch (SQLException e) {
-            throw sourceErrors.translate("reading a table", e);
+            throw sourceErrors.translate("reading table " + job.table(), List.of(job.table()), e);
         }
     }
 
@@ -92,7 +94,7 @@ final class TableCopier {
         try {
             in.writeToCopy(bytes, 0, length);
         } catch (SQLException e) {
-            throw targetErrors.translate("writing copied rows", e);
+            throw targetErrors.translate("copying", job.table(), e);
         }
     }
 
@@ -100,7 +102,7 @@ final class TableCopier {
         try {
             in.endCopy();
         } catch (SQLException e) {
-            throw targetErrors.translate("writing copied rows", e);
+            throw targetErrors.translate("copying", job.table(), e);
         }
         try (Statement statement = source.createStatement()) {
             statement.execute("COMMIT");

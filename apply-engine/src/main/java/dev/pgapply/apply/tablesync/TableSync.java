@@ -136,7 +136,7 @@ public final class TableSync implements AutoCloseable {
             listener.onEvent(new EngineEvent.TableCopied(
                     job.table(), copied.rows(), copied.bytes(), Duration.ofNanos(System.nanoTime() - start)));
         } catch (SQLException e) {
-            throw sides.targetErrors().translate("copying table " + job.table(), e);
+            throw sides.targetErrors().translate("copying", job.table(), e);
         } finally {
             release(sourcePool, source, done);
             if (target != null) {
@@ -155,13 +155,11 @@ public final class TableSync implements AutoCloseable {
                 statement.execute("ROLLBACK");
                 return new TableCopier.Copied(0, 0);
             }
-            TableCopier copier = new TableCopier(sides.sourceErrors(), sides.targetErrors());
+            TableCopier copier = new TableCopier(job, sides.sourceErrors(), sides.targetErrors());
             TableCopier.Copied copied = copier.copy(
                     source,
                     snapshot,
-                    job.copyOut(),
                     target,
-                    job.copyIn(),
                     (rows, bytes) -> listener.onEvent(new EngineEvent.CopyProgress(job.table(), rows, bytes)));
             states.copied(target, job.table(), copyLsn, copied.rows());
             sides.origin().commit(target);

@@ -30,7 +30,8 @@ public record Job(Subscription subscription, List<String> warnings) {
         PostgresEndpoint source = endpoint(settings, Side.SOURCE, environment, warnings);
         PostgresEndpoint target = endpoint(settings, Side.TARGET, environment, warnings);
         if (source.hosts().equals(target.hosts()) && source.database().equals(target.database())) {
-            throw new UsageException("source and target are the same database");
+            throw new UsageException(
+                    "source and target are the same database", "Name another one with --source or --target.");
         }
         Optional<Until> until = settings.find(Options.UNTIL);
         if (until.isEmpty() && settings.isGiven(Options.RETRY_FOR)) {

@@ -62,7 +62,8 @@ class BurstSocketIT {
         return connection
                 .unwrap(PGConnection.class)
                 .getCopyAPI()
-                .copyDual("START_REPLICATION SLOT \"s\" LOGICAL 0/0 (\"proto_version\" '1', \"publication_names\" 'p')");
+                .copyDual(
+                        "START_REPLICATION SLOT \"s\" LOGICAL 0/0 (\"proto_version\" '1', \"publication_names\" 'p')");
     }
 
     /// Hash of all changes; the header of a message holds a clock.

@@ -78,7 +78,7 @@ public final class PostgresConnector {
         try {
             return pin(connection, profile);
         } catch (SQLException e) {
-            throw closing(connection, SqlFailure.during("preparing a session at " + endpoint, e));
+            throw closing(connection, SqlFailure.during("preparing a session", e));
         } catch (RuntimeException e) {
             throw closing(connection, e);
         }
@@ -194,7 +194,7 @@ public final class PostgresConnector {
                     : "Before PostgreSQL 15 only a superuser may set " + REPLICA_ROLE + ", also for the role:\n"
                             + "ALTER ROLE " + role + " SET " + REPLICA_ROLE + " = replica;";
             throw new NotPermitted(
-                    "preparing a session at " + endpoint + ": " + SqlFailure.primaryMessage(e),
+                    "preparing a session: " + SqlFailure.primaryMessage(e),
                     settings.containsKey(REPLICA_ROLE) ? hint : "",
                     state,
                     e);

@@ -31,6 +31,11 @@ public record SlotFacts(
         boolean twoPhase,
         boolean failover) {
 
+    /// Whether it sends what this program reads; a physical slot and those of other plugins do not.
+    public boolean isPgoutput() {
+        return plugin.filter("pgoutput"::equals).isPresent();
+    }
+
     /// Whether the server has thrown away what the slot needs.
     public boolean isLost() {
         return invalidationReason.isPresent()

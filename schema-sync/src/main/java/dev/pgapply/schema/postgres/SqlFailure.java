@@ -4,6 +4,8 @@ import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.SchemaException.ConnectionFailed;
 import dev.pgapply.schema.SchemaException.NotPermitted;
 import dev.pgapply.schema.SchemaException.StatementFailed;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
@@ -32,17 +34,24 @@ final class SqlFailure {
     /// A failure while a connection was being opened.
     static SchemaException connecting(PostgresEndpoint endpoint, boolean replication, SQLException e) {
         String state = state(e);
-        String message = "connecting to " + endpoint + ": " + primaryMessage(e);
+        String message = "no connection: " + primaryMessage(e);
         if (state.equals("42501") && replication) {
             return new NotPermitted(
                     message, "ALTER ROLE " + Quoting.identifier(endpoint.user()) + " REPLICATION;", state, e);
         }
         return switch (state) {
             case "28000", "28P01", "3D000", "42501", "42704", "55000", "08004" ->
-                new ConnectionFailed(ConnectionFailed.Kind.REFUSED, message, refusedHint(state), state, e);
+                new ConnectionFailed(ConnectionFailed.Kind.REFUSED, message, refusedHint(state, endpoint), state, e);
             case "53300" ->
                 new ConnectionFailed(ConnectionFailed.Kind.UNREACHABLE, message, fullHint(replication), state, e);
-            default -> new ConnectionFailed(ConnectionFailed.Kind.UNREACHABLE, message, "", state, e);
+            default ->
+                new ConnectionFailed(
+                        ConnectionFailed.Kind.UNREACHABLE,
+                        message,
+                        "Check host and port, whether the server runs, and whether it listens there (listen_addresses, a"
+                                + " firewall between).",
+                        state,
+                        e);
         };
     }
 
@@ -64,9 +73,16 @@ final class SqlFailure {
         @Nullable String message = e.getMessage();
         String text = message == null ? e.getClass().getSimpleName() : message;
         @Nullable Throwable cause = e.getCause();
-        return cause == null || cause.getMessage() == null || text.contains(cause.getMessage())
+        if (cause instanceof UnknownHostException) {
+            return "host " + cause.getMessage() + " has no address";
+        }
+        // "Connection refused" says no more than the driver has said already.
+        return cause == null
+                        || cause instanceof ConnectException
+                        || cause.getMessage() == null
+                        || text.contains(cause.getMessage())
                 ? text
-                : text + " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")";
+                : text + " (" + cause.getMessage() + ")";
     }
 
     // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout and their kin: the session is
@@ -78,11 +94,12 @@ final class SqlFailure {
         };
     }
 
-    private static String refusedHint(String state) {
+    private static String refusedHint(String state, PostgresEndpoint endpoint) {
         return switch (state) {
             case "28P01", "08004" -> "Check the role's password: password_file, PGPASSWORD or .pgpass.";
             case "28000" -> "Check the role and the server's pg_hba.conf.";
-            case "3D000" -> "Check the database's name.";
+            case "3D000" ->
+                "Check the database's name, or CREATE DATABASE " + Quoting.identifier(endpoint.database()) + ";";
             default -> "";
         };
     }

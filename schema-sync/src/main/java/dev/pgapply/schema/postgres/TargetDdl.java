@@ -19,8 +19,11 @@ public final class TargetDdl {
 
     private TargetDdl() {}
 
-    /// One statement a line for everything that SQL can mend, schemas first; empty where nothing is to be done.
-    public static String mending(SchemaComparison comparison) {
+    /// One statement a line for everything that SQL can mend, schemas first; empty where nothing is to be done,
+    /// or nothing can be.
+    ///
+    /// @param role the role that writes
+    public static String mending(SchemaComparison comparison, String role) {
         List<String> statements = new ArrayList<>();
         comparison.differences().stream()
                 .filter(SchemaDifference.TableMissing.class::isInstance)
@@ -29,6 +32,9 @@ public final class TargetDdl {
                 .collect(Collectors.toCollection(TreeSet::new))
                 .forEach(schema -> statements.add("CREATE SCHEMA IF NOT EXISTS " + Quoting.identifier(schema) + ";"));
         comparison.differences().forEach(difference -> mending(difference).ifPresent(statements::add));
+        if (comparison.differences().stream().anyMatch(SchemaDifference.RowSecurityActive.class::isInstance)) {
+            statements.add("ALTER ROLE " + Quoting.identifier(role) + " BYPASSRLS;");
+        }
         return String.join("\n", statements);
     }
 
@@ -42,9 +48,21 @@ public final class TargetDdl {
                 Optional.of("ALTER TABLE " + Quoting.table(unlogged.table()) + " SET LOGGED;");
             case SchemaDifference.ColumnsGenerated generated -> Optional.empty();
             case SchemaDifference.ColumnsUnfilled unfilled -> Optional.empty();
-            case SchemaDifference.KindUnsupported unsupported -> Optional.empty();
+            case SchemaDifference.KindUnsupported unsupported -> makingRoom(unsupported);
             case SchemaDifference.ForeignTable foreign -> Optional.empty();
         };
+    }
+
+    private static Optional<String> makingRoom(SchemaDifference.KindUnsupported unsupported) {
+        Optional<String> kind = switch (unsupported.kind()) {
+            case VIEW -> Optional.of("VIEW");
+            case MATERIALIZED_VIEW -> Optional.of("MATERIALIZED VIEW");
+            case SEQUENCE -> Optional.of("SEQUENCE");
+            case TABLE, PARTITIONED, FOREIGN, OTHER -> Optional.empty();
+        };
+        return kind.map(word -> "ALTER " + word + " " + Quoting.table(unsupported.table()) + " RENAME TO "
+                + Quoting.identifier(unsupported.table().name() + "_old") + ";\n"
+                + createTable(unsupported.published(), unsupported.source()));
     }
 
     /// `CREATE TABLE` with the published columns, their types, NOT NULL, and the key by which the source finds

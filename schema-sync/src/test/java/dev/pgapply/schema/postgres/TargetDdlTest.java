@@ -44,7 +44,34 @@ final class TargetDdlTest {
         assertEquals("", mending(Map.of(T, SOURCE), "Id", "v"));
     }
 
+    @Test
+    void aViewMakesRoomForATable() {
+        assertEquals(
+                "ALTER VIEW \"public\".\"t\" RENAME TO \"t_old\";\nCREATE TABLE \"public\".\"t\" (\"v\" integer);",
+                mending(Map.of(T, table(TableSchema.Kind.VIEW, List.of(column("v")))), "v"));
+    }
+
+    @Test
+    void rowLevelSecurityIsMendedForTheRoleThatWrites() {
+        TableSchema plain = table(List.of(column("v")));
+        TableSchema secured = new TableSchema(
+                T,
+                1,
+                plain.kind(),
+                plain.persistence(),
+                plain.columns(),
+                plain.keys(),
+                plain.replicaIdentity(),
+                new TableSchema.RowSecurity(true, false, true),
+                false,
+                false,
+                false,
+                false);
+        assertEquals("ALTER ROLE \"writer\" BYPASSRLS;", mending(Map.of(T, secured), "v"));
+    }
+
     private static String mending(Map<dev.pgapply.decoder.TableName, TableSchema> target, String... published) {
-        return TargetDdl.mending(SchemaComparison.of(List.of(published(SOURCE, published)), Map.of(T, SOURCE), target));
+        return TargetDdl.mending(
+                SchemaComparison.of(List.of(published(SOURCE, published)), Map.of(T, SOURCE), target), "writer");
     }
 }

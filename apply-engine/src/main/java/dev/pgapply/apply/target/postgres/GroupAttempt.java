@@ -5,7 +5,7 @@ import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.target.ChangeGroup;
 import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
-import dev.pgapply.decoder.TableName;
+import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.sql.SQLException;
@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /// One try to write a group: queues its statements in source order, tagged with their events, and compares what
@@ -248,21 +249,40 @@ final class GroupAttempt {
             return null;
         }
         return switch (group.events().get(at)) {
-            case Change.Insert insert ->
-                place(begin, insert.relation().name(), TargetTables.keyColumns(insert.relation()));
-            case Change.Update update ->
-                place(begin, update.relation().name(), TargetTables.keyColumns(update.relation()));
-            case Change.Delete delete ->
-                place(begin, delete.relation().name(), TargetTables.keyColumns(delete.relation()));
+            case Change.Insert insert -> place(begin, insert, insert.relation(), failure);
+            case Change.Update update -> place(begin, update, update.relation(), failure);
+            case Change.Delete delete -> place(begin, delete, delete.relation(), failure);
             case Change.Truncate truncate ->
-                place(begin, truncate.relations().getFirst().name(), List.of());
-            default -> place(begin, null, List.of());
+                new TargetErrors.Place(truncate.relations().getFirst().name(), null, List.of(), begin);
+            default -> new TargetErrors.Place(null, null, List.of(), begin);
         };
     }
 
-    private static TargetErrors.Place place(
-            TransactionEvent.Begin begin, @Nullable TableName table, List<String> keyColumns) {
-        return new TargetErrors.Place(table, keyColumns, begin.xid(), begin.finalLsn(), begin.commitTime());
+    private TargetErrors.Place place(
+            TransactionEvent.Begin begin, Change change, Relation relation, SQLException failure) {
+        OptionalInt parameter = new ServerWords(failure).parameter();
+        String column = parameter.isPresent()
+                ? session.column(change, relation, parameter.getAsInt()).orElse(null)
+                : null;
+        return new TargetErrors.Place(relation.name(), column, TargetTables.keyColumns(relation), begin);
+    }
+
+    /// The events before the transaction that could not be queued; nothing of them is committed yet.
+    ChangeGroup before() {
+        int begin = Math.min(event, group.events().size() - 1);
+        while (begin > 0 && !(group.events().get(begin) instanceof TransactionEvent.Begin)) {
+            begin--;
+        }
+        return new ChangeGroup(
+                group.events().subList(committedEvents, Math.max(begin, committedEvents)),
+                begin - committedEvents,
+                true);
+    }
+
+    /// Where the transaction that could not be queued was committed.
+    Lsn failedAt() {
+        TransactionEvent.Begin begin = beginOf(Math.min(event, group.events().size() - 1));
+        return begin == null ? Lsn.INVALID : begin.finalLsn();
     }
 
     /// The event of a statement; for a COMMIT the one of the last change before it.

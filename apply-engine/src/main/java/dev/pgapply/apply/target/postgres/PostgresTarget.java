@@ -1,7 +1,9 @@
 package dev.pgapply.apply.target.postgres;
 
+import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetEngine;
@@ -16,10 +18,15 @@ import dev.pgapply.schema.postgres.SessionProfile;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 /// A PostgreSQL target, 10 or newer. One object per engine.
 public final class PostgresTarget implements TargetEngine {
+
+    private static final String OBJECT_IN_USE = "55006";
+    private static final Duration ORIGIN_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     private final Subscription subscription;
     private final PostgresConnector connector;
@@ -31,7 +38,7 @@ public final class PostgresTarget implements TargetEngine {
     public PostgresTarget(Subscription subscription) {
         this.subscription = subscription;
         this.connector = new PostgresConnector(subscription.target(), subscription.applicationName());
-        this.errors = new TargetErrors(subscription.target().toString());
+        this.errors = new TargetErrors(subscription.target());
         this.lock = new InstanceLock(subscription.name());
     }
 
@@ -51,7 +58,9 @@ public final class PostgresTarget implements TargetEngine {
                 return prepare(session, sockets, source.version(), listener);
             } catch (SQLException e) {
                 session.close();
-                throw errors.translate("opening the writing session", e);
+                throw OBJECT_IN_USE.equals(e.getSQLState())
+                        ? originInUse(e)
+                        : errors.translate("opening the writing session", e);
             } catch (RuntimeException | InterruptedException e) {
                 session.close();
                 throw e;
@@ -59,6 +68,16 @@ public final class PostgresTarget implements TargetEngine {
         } catch (SchemaException e) {
             throw errors.translate(e);
         }
+    }
+
+    /// The lock belongs to one database, the origin to all of a cluster.
+    private SetupException originInUse(SQLException e) {
+        return new SetupException(
+                ErrorCode.INSTANCE_RUNNING,
+                "another instance runs subscription " + subscription.name() + " in another database of the target's"
+                        + " cluster: " + new ServerWords(e).primary(),
+                "Give this job another --name: databases of one cluster share replication origins.",
+                e);
     }
 
     private SessionProfile profile(PipelineSockets sockets, Source source) {
@@ -90,12 +109,7 @@ public final class PostgresTarget implements TargetEngine {
             }
         }
         lock.acquire(connection);
-        ProgressStore progressStore = ProgressStore.open(
-                connection,
-                subscription.objectName(),
-                subscription.name(),
-                subscription.target().user(),
-                warning -> listener.onEvent(new EngineEvent.Warning(warning)));
+        ProgressStore progressStore = openProgress(connection, listener);
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         Pipeline pipeline = Pipeline.take(connection, sockets);
@@ -111,6 +125,27 @@ public final class PostgresTarget implements TargetEngine {
                 catalog,
                 errors,
                 listener);
+    }
+
+    /// A session that ends frees its lock a moment before its origin.
+    private ProgressStore openProgress(Connection connection, EngineListener listener)
+            throws SQLException, InterruptedException {
+        long deadline = System.nanoTime() + ORIGIN_PATIENCE.toNanos();
+        while (true) {
+            try {
+                return ProgressStore.open(
+                        connection,
+                        subscription.objectName(),
+                        subscription.name(),
+                        subscription.target().user(),
+                        warning -> listener.onEvent(new EngineEvent.Warning(warning)));
+            } catch (SQLException e) {
+                if (!OBJECT_IN_USE.equals(e.getSQLState()) || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.sleep(BETWEEN_TRIES);
+            }
+        }
     }
 
     /// Asked for binary by name, every value is taken as it comes; the target's receive functions have the last

@@ -1,12 +1,14 @@
 package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.ApplyException.SchemaMismatch;
 import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.target.ChangeGroup;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.TableSchema;
@@ -14,6 +16,7 @@ import dev.pgapply.schema.postgres.PostgresSession;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// Writes changes one by one in source order, all of a group's statements, the progress and the commit in one
@@ -139,13 +142,36 @@ final class PostgresTargetSession implements TargetSession {
             rollback(stop);
             throw stop;
         } catch (ApplyException e) {
-            rollback(e);
-            throw e;
+            throw stop(attempt, e);
         }
         return new ChangeGroup.Applied(
                 failed.committed().transactions() + attempt.committed().transactions(),
                 failed.committed().rows() + attempt.committed().rows(),
                 failed.committed().endLsn().max(attempt.committed().endLsn()));
+    }
+
+    /// A change could not even be written down: what came before its transaction is committed all the same.
+    private ApplyException stop(GroupAttempt failed, ApplyException e) {
+        rollback(e);
+        ChangeGroup before = failed.before();
+        if (!before.events().isEmpty()) {
+            GroupAttempt attempt = attempt(before);
+            try {
+                run(attempt);
+            } catch (SQLException other) {
+                attempt.settle(other);
+                ApplyException stop = errors.translate("writing", other, attempt.place(other));
+                rollback(stop);
+                return stop;
+            }
+        }
+        return e instanceof SchemaMismatch mismatch && mismatch.lsn().isEmpty()
+                ? new SchemaMismatch(
+                        String.valueOf(mismatch.getMessage()),
+                        mismatch.hint(),
+                        mismatch.table().orElse(null),
+                        failed.failedAt())
+                : e;
     }
 
     private GroupAttempt attempt(ChangeGroup group) {
@@ -197,6 +223,11 @@ final class PostgresTargetSession implements TargetSession {
                 pipeline.close(statement);
             }
         }
+    }
+
+    /// The column whose value a parameter of the change's statement carries.
+    Optional<String> column(Change change, Relation relation, int parameter) {
+        return tables.writer(relation).column(change, parameter);
     }
 
     /// Queues what must come last before COMMIT.

@@ -8,30 +8,43 @@ import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
+import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.SchemaException;
+import dev.pgapply.schema.postgres.MissingPrivilege;
+import dev.pgapply.schema.postgres.PostgresEndpoint;
+import dev.pgapply.schema.postgres.Quoting;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.util.PSQLException;
-import org.postgresql.util.ServerErrorMessage;
 
 /// What an SQLSTATE of the target means: who must act. The one place where it is decided.
 ///
 /// @see <a href="https://www.postgresql.org/docs/current/errcodes-appendix.html">PostgreSQL error codes</a>
 public final class TargetErrors {
 
-    /// Which change of which transaction was being applied.
+    private static final String TABLE_PRIVILEGES = "SELECT, INSERT, UPDATE, DELETE, TRUNCATE";
+    private static final String AGAIN = "then start the run again";
+
+    /// What was being written.
     ///
+    /// @param column the column whose value is refused, where that is known
     /// @param keyColumns the columns that identify the row, without their values
-    public record Place(
-            @Nullable TableName table, List<String> keyColumns, int xid, Lsn commitLsn, Instant commitTime) {}
+    /// @param transaction the source transaction; null in a copy
+    record Place(
+            @Nullable TableName table,
+            @Nullable String column,
+            List<String> keyColumns,
+            TransactionEvent.@Nullable Begin transaction) {
 
-    private final String target;
+        @Nullable
+        Lsn commitLsn() {
+            return transaction == null ? null : transaction.finalLsn();
+        }
+    }
 
-    /// @param target the target as people know it, without a secret
-    public TargetErrors(String target) {
+    private final PostgresEndpoint target;
+
+    public TargetErrors(PostgresEndpoint target) {
         this.target = target;
     }
 
@@ -40,55 +53,80 @@ public final class TargetErrors {
         return translate(doing, e, null);
     }
 
+    /// The meaning of an error in the copy of a table.
+    public ApplyException translate(String doing, TableName table, SQLException e) {
+        String column = new ServerWords(e).copyColumn().orElse(null);
+        return translate(doing, e, new Place(table, column, List.of(), null));
+    }
+
     /// The meaning of an error of a connection attempt or a catalog look-up.
     public ApplyException translate(SchemaException e) {
-        return switch (e) {
-            case SchemaException.ConnectionFailed failed ->
-                new TargetLost(
-                        switch (failed.kind()) {
-                            case REFUSED -> ErrorCode.TARGET_REFUSED;
-                            case UNREACHABLE, LOST -> ErrorCode.TARGET_LOST;
-                        },
-                        "target " + target + ": " + failed.getMessage(),
-                        failed.hint(),
-                        failed);
-            case SchemaException other ->
-                new SetupException(
-                        ErrorCode.SETUP, "target " + target + ": " + other.getMessage(), other.hint(), other);
+        String what = "target " + target + ": " + e.getMessage();
+        if (e instanceof SchemaException.ConnectionFailed failed) {
+            ErrorCode code = switch (failed.kind()) {
+                case REFUSED -> ErrorCode.TARGET_REFUSED;
+                case UNREACHABLE, LOST -> ErrorCode.TARGET_LOST;
+            };
+            return new TargetLost(code, what, failed.hint(), failed);
+        }
+        return switch (e.sqlState().orElse("")) {
+            case "53100" -> full(what, e);
+            case "25006" -> readOnly(what, e);
+            default -> new SetupException(ErrorCode.SETUP, what, setupHint(e), e);
         };
     }
 
+    private static String setupHint(SchemaException e) {
+        boolean role = String.valueOf(e.getMessage()).contains("session_replication_role");
+        return e.hint() + (role ? "\nOr let the target's triggers and cascades fire: --allow-triggers" : "");
+    }
+
     ApplyException translate(String doing, SQLException e, @Nullable Place place) {
-        String state = e.getSQLState() == null ? "" : e.getSQLState();
-        String what = message(doing, e, state, place);
+        ServerWords words = new ServerWords(e);
+        String state = words.state();
+        String what = message(doing, words, place);
         TableName table = place == null ? null : place.table();
         Lsn lsn = place == null ? null : place.commitLsn();
-        String stateClass = state.length() == 5 ? state.substring(0, 2) : "";
         return switch (state) {
-            case "23505" -> new ConflictStop(what, conflictHint(e, place), table, lsn, e);
-            case "53100" ->
-                new TargetLost(
-                        ErrorCode.TARGET_FULL, what, "Free disk space on the target; the run goes on by itself.", e);
-            case "25006" ->
-                new TargetLost(
-                        ErrorCode.TARGET_FULL,
-                        what,
-                        "The target is read-only (a standby?): name the primary, or promote this one.",
-                        e);
+            case "23505" -> new ConflictStop(what, conflictHint(words, place), table, lsn, e);
+            case "53100" -> full(what, e);
+            case "25006" -> readOnly(what, e);
             case "42501" ->
                 new SetupException(
                         ErrorCode.SETUP,
                         what,
-                        "Grant the target's role what is missing; docs/privileges.md lists it.",
+                        "On the target: "
+                                + MissingPrivilege.grant(
+                                        words.primary(),
+                                        TABLE_PRIVILEGES,
+                                        target.user(),
+                                        table == null ? List.of() : List.of(table)),
                         e);
             case "28P01", "28000", "3D000" -> new TargetLost(ErrorCode.TARGET_REFUSED, what, "", e);
             case "57014" -> new TargetLost(ErrorCode.TARGET_LOST, what, "", e);
             default ->
-                switch (stateClass) {
+                switch (state.length() == 5 ? state.substring(0, 2) : "") {
                     case "08", "40", "53", "55", "57", "58", "" -> new TargetLost(ErrorCode.TARGET_LOST, what, "", e);
-                    default -> new ChangeRejected(what, rejectedHint(state), table, lsn, e);
+                    default -> new ChangeRejected(what, rejectedHint(words, place), table, lsn, e);
                 };
         };
+    }
+
+    private static TargetLost full(String what, Throwable cause) {
+        return new TargetLost(
+                ErrorCode.TARGET_FULL,
+                what,
+                "Free disk space on the target; a run without an end goes on by itself.",
+                cause);
+    }
+
+    private static TargetLost readOnly(String what, Throwable cause) {
+        return new TargetLost(
+                ErrorCode.TARGET_FULL,
+                what,
+                "The target is read-only, perhaps a standby: name the primary in --target, or promote this one with"
+                        + " SELECT pg_promote();",
+                cause);
     }
 
     /// Whether the target's tables are not what they were when the statements were made.
@@ -96,98 +134,69 @@ public final class TargetErrors {
         String state = e.getSQLState();
         return state != null
                 && switch (state) {
-                    case "42703", "42P01", "42804", "428C9", "26000", "0A000" -> !isTruncateAgainstForeignKey(e);
+                    case "42703", "42P01", "42804", "428C9", "26000" -> true;
+                    // A plan that no longer fits, or a TRUNCATE against a foreign key.
+                    case "0A000" -> new ServerWords(e).referringTable().isEmpty();
                     default -> false;
                 };
     }
 
-    private static boolean isTruncateAgainstForeignKey(SQLException e) {
-        return "0A000".equals(e.getSQLState()) && String.valueOf(e.getMessage()).contains("truncate");
-    }
-
-    private String message(String doing, SQLException e, String state, @Nullable Place place) {
-        StringBuilder text =
-                new StringBuilder("target ").append(target).append(": ").append(doing);
-        if (place != null) {
-            if (place.table() != null) {
-                text.append(" on table ").append(place.table());
-            }
-            if (!place.keyColumns().isEmpty()) {
-                text.append(" (identified by ")
-                        .append(String.join(", ", place.keyColumns()))
-                        .append(")");
-            }
+    private String message(String doing, ServerWords words, @Nullable Place place) {
+        StringBuilder text = new StringBuilder("target " + target + ": " + doing);
+        if (place != null && place.table() != null) {
+            text.append(" to table ").append(place.table());
+            text.append(place.column() == null ? "" : ", column " + place.column());
         }
-        text.append(": ").append(primary(e));
-        String constraint = constraint(e);
-        if (constraint != null && !text.toString().contains(constraint)) {
-            text.append(", constraint ").append(constraint);
+        if (place != null && !place.keyColumns().isEmpty()) {
+            text.append(" (row identified by ")
+                    .append(String.join(", ", place.keyColumns()))
+                    .append(")");
         }
-        if (!state.isEmpty()) {
-            text.append(" (SQLSTATE ").append(state).append(")");
+        text.append(": ").append(words.primary());
+        words.constraint()
+                .filter(constraint -> text.indexOf(constraint) < 0)
+                .ifPresent(constraint -> text.append(", constraint ").append(constraint));
+        if (!words.state().isEmpty()) {
+            text.append(" (SQLSTATE ").append(words.state()).append(")");
         }
-        if (place != null) {
+        TransactionEvent.Begin transaction = place == null ? null : place.transaction();
+        if (transaction != null) {
             text.append("; source transaction ")
-                    .append(Integer.toUnsignedString(place.xid()))
+                    .append(Integer.toUnsignedString(transaction.xid()))
                     .append(" committed at ")
-                    .append(place.commitLsn())
+                    .append(transaction.finalLsn())
                     .append(", ")
-                    .append(place.commitTime());
+                    .append(transaction.commitTime());
         }
         return text.toString();
     }
 
-    /// The server's first line only: the detail quotes values of the row.
-    private static String primary(SQLException e) {
-        ServerErrorMessage server = server(e);
-        if (server != null && server.getMessage() != null) {
-            return withoutValue(server);
+    private static String conflictHint(ServerWords words, @Nullable Place place) {
+        String row = "A row of the target has the same value"
+                + words.constraint()
+                        .map(name -> " in the unique constraint " + name)
+                        .orElse("")
+                + words.keyColumns().map(columns -> " (" + columns + ")").orElse("")
+                + ": remove or change it there, ";
+        return place == null || place.transaction() == null
+                ? row + "or choose --target-rows truncate; " + AGAIN + "."
+                : row + AGAIN + "; it goes on with this transaction.\nWhat came first is committed; nothing of this"
+                        + " transaction is.";
+    }
+
+    private static String rejectedHint(ServerWords words, @Nullable Place place) {
+        if (words.isEncoding()) {
+            return (place == null || place.transaction() == null ? "Change the value on the source, or use" : "Use")
+                    + " a target database that can hold the character (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE"
+                    + " template0;), " + AGAIN + ".";
         }
-        String message = e.getMessage();
-        return message == null ? e.getClass().getSimpleName() : message;
-    }
-
-    /// Some first lines quote a value too: those of class 22, which name it behind a colon or between quotes.
-    private static String withoutValue(ServerErrorMessage server) {
-        String message = String.valueOf(server.getMessage());
-        String state = server.getSQLState();
-        if (state == null || !state.startsWith("22")) {
-            return message;
+        if (words.referringTable().isPresent()) {
+            String referring = Quoting.identifier(words.referringTable().get());
+            return "The source's TRUNCATE did not name table " + referring
+                    + ", which refers to this one. On the target:"
+                    + " ALTER TABLE " + referring + " DROP CONSTRAINT …; or TRUNCATE " + referring + ", …; " + AGAIN
+                    + ".";
         }
-        String cut = message.replaceAll("\"(?:[^\"]|\"\")*\"", "\"…\"");
-        int colon = cut.indexOf(": \"");
-        return colon < 0 ? cut : cut.substring(0, colon);
-    }
-
-    private static @Nullable ServerErrorMessage server(SQLException e) {
-        return e instanceof PSQLException server ? server.getServerErrorMessage() : null;
-    }
-
-    private static @Nullable String constraint(SQLException e) {
-        ServerErrorMessage server = server(e);
-        return server == null ? null : server.getConstraint();
-    }
-
-    private static String conflictHint(SQLException e, @Nullable Place place) {
-        List<String> lines = new ArrayList<>();
-        String constraint = constraint(e);
-        lines.add("A row of the target has the same value"
-                + (constraint == null ? "" : " in the unique constraint " + constraint)
-                + ": remove or change it there, then start the run again; it goes on with this transaction.");
-        if (place != null && place.table() != null) {
-            lines.add("What came first is committed; nothing of this transaction is.");
-        }
-        return String.join("\n", lines);
-    }
-
-    private static String rejectedHint(String state) {
-        return switch (state) {
-            case "0A000" ->
-                "A table that the source did not name refers to it by a foreign key. On the target: drop that foreign"
-                        + " key, or empty the referring table first; then start the run again.";
-            case "22P05", "22021" ->
-                "The target's encoding cannot hold the value: change it on the source, or use a UTF8 target.";
-            default -> "Change the target so that it takes the row, then start the run again.";
-        };
+        return "Change the target so that it takes the row, " + AGAIN + ".";
     }
 }

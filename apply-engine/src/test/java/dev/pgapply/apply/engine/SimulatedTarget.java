@@ -1,0 +1,248 @@
+package dev.pgapply.apply.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.pgapply.apply.ApplyException.TargetLost;
+import dev.pgapply.apply.ErrorCode;
+import dev.pgapply.apply.Subscription;
+import dev.pgapply.apply.target.ChangeGroup;
+import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.TargetSession;
+import dev.pgapply.decoder.Lsn;
+import dev.pgapply.decoder.Row;
+import dev.pgapply.decoder.TableName;
+import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.TransactionEvent;
+import dev.pgapply.schema.postgres.SubscriptionRecord;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/// A target that commits asynchronously: a crash takes the commits that nobody has made durable. It outlives
+/// the engines that write to it.
+final class SimulatedTarget {
+
+    /// What one commit made: rows and progress together.
+    private record Committed(Lsn endLsn, List<SimulatedSource.Inserted> rows) {}
+
+    private final RandomGenerator random;
+    /// For each table its rows, copied and applied, in the order in which they came.
+    private final Map<TableName, List<String>> rows = new HashMap<>();
+
+    private final Map<TableName, Lsn> copyLsns = new HashMap<>();
+    private final Lsn start;
+
+    private final List<Committed> commits = new ArrayList<>();
+    private int durableCommits;
+    private Lsn stored;
+
+    /// How often the next calls of a session fail, in a thousand.
+    private int faults;
+
+    SimulatedTarget(RandomGenerator random, Lsn start) {
+        this.random = random;
+        this.start = start;
+        this.stored = start;
+    }
+
+    void faults(int perThousand) {
+        faults = perThousand;
+    }
+
+    /// A table with its rows as of a position; a synchronous commit.
+    void copy(TableName table, Lsn copyLsn, List<String> copied) {
+        rows.put(table, new ArrayList<>(copied));
+        copyLsns.put(table, copyLsn);
+        flush();
+    }
+
+    Map<TableName, Lsn> copyLsns() {
+        return Map.copyOf(copyLsns);
+    }
+
+    Lsn progress() {
+        return commits.isEmpty() ? start : commits.getLast().endLsn();
+    }
+
+    Lsn durableProgress() {
+        return durableCommits == 0 ? start : commits.get(durableCommits - 1).endLsn();
+    }
+
+    Lsn stored() {
+        return stored;
+    }
+
+    Optional<SubscriptionRecord> record() {
+        return Optional.of(new SubscriptionRecord("1", "db", "slot", "pgoutput", stored));
+    }
+
+    /// All rows of a table, copied and applied, in the order in which they came.
+    List<String> rows(TableName table) {
+        return rows.getOrDefault(table, List.of());
+    }
+
+    /// The server dies: some of what is not durable is lost, from the end.
+    void crash() {
+        int kept = random.nextInt(durableCommits, commits.size() + 1);
+        while (commits.size() > kept) {
+            commits.removeLast()
+                    .rows()
+                    .forEach(row ->
+                            rows.getOrDefault(row.table(), new ArrayList<>()).removeLast());
+        }
+        flush();
+    }
+
+    private void flush() {
+        durableCommits = commits.size();
+    }
+
+    /// What the engine opens: reads the progress, which makes it durable.
+    Session open(Subscription.Writer limits) {
+        flush();
+        return new Session(limits, progress());
+    }
+
+    Durability durability(Runnable meanwhile) {
+        return new Disk(meanwhile);
+    }
+
+    private void maybeFail(String where) {
+        if (random.nextInt(1000) < faults) {
+            throw new TargetLost(ErrorCode.TARGET_LOST, where, "", null);
+        }
+    }
+
+    /// The writing session of one attempt.
+    final class Session implements TargetSession {
+
+        private final Subscription.Writer limits;
+        private final Lsn atOpening;
+        private boolean inTransaction;
+        private List<SimulatedSource.Inserted> open = new ArrayList<>();
+
+        private Session(Subscription.Writer limits, Lsn atOpening) {
+            this.limits = limits;
+            this.atOpening = atOpening;
+        }
+
+        @Override
+        public Lsn progress() {
+            return atOpening;
+        }
+
+        @Override
+        public void start(Lsn progress) {
+            throw new AssertionError("progress is there from the start");
+        }
+
+        @Override
+        public ChangeGroup.Applied apply(ChangeGroup group) {
+            requireWithinLimits(group);
+            long transactions = 0;
+            long rows = 0;
+            Lsn endLsn = Lsn.INVALID;
+            for (int i = 0; i < group.events().size(); i++) {
+                maybeFail("in the middle of a group");
+                switch (group.events().get(i)) {
+                    case TransactionEvent.Begin ignored -> {
+                        assertTrue(!inTransaction, "a transaction in a transaction");
+                        inTransaction = true;
+                    }
+                    case Change.Insert insert -> {
+                        assertTrue(inTransaction, "a change outside of a transaction");
+                        open.add(new SimulatedSource.Inserted(insert.relation().name(), text(insert)));
+                        rows++;
+                    }
+                    case TransactionEvent.Commit commit -> {
+                        assertTrue(inTransaction, "a commit outside of a transaction");
+                        inTransaction = false;
+                        transactions++;
+                        if (group.boundaries() || i + 1 == group.complete()) {
+                            commit(commit.endLsn());
+                            endLsn = commit.endLsn();
+                        }
+                    }
+                    default -> throw new AssertionError("nobody sent this");
+                }
+            }
+            assertEquals(group.complete() < group.events().size(), inTransaction, "complete does not say what is");
+            maybeFail("after the commit, before the reply");
+            return new ChangeGroup.Applied(transactions, rows, endLsn);
+        }
+
+        private void requireWithinLimits(ChangeGroup group) {
+            long bytes = 0;
+            long last = 0;
+            int changes = 0;
+            for (TransactionEvent event : group.events()) {
+                last = event.retainedBytes();
+                bytes += last;
+                changes += event instanceof Change ? 1 : 0;
+            }
+            assertTrue(bytes - last < limits.groupBytes(), "a group of too many bytes");
+            assertTrue(changes <= limits.groupRows(), "a group of too many rows");
+        }
+
+        private void commit(Lsn endLsn) {
+            assertTrue(endLsn.isAfter(SimulatedTarget.this.progress()), "progress goes back");
+            commits.add(new Committed(endLsn, open));
+            open.forEach(row -> rows.computeIfAbsent(row.table(), missing -> new ArrayList<>())
+                    .add(row.value()));
+            open = new ArrayList<>();
+            maybeFail("after a commit");
+        }
+
+        private static String text(Change.Insert insert) {
+            Row row = insert.newRow().row();
+            return new String(row.bytes(), row.offset(0), row.length(0), StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void abort() {}
+    }
+
+    /// The connection that asks for what is durable.
+    private final class Disk implements Durability {
+
+        private final Runnable meanwhile;
+
+        private Disk(Runnable meanwhile) {
+            this.meanwhile = meanwhile;
+        }
+
+        @Override
+        public Lsn durable(Lsn committed) {
+            maybeFail("asking for the durable progress");
+            meanwhile.run();
+            flush();
+            Lsn answer = SimulatedTarget.this.progress();
+            meanwhile.run();
+            maybeFail("before the answer");
+            return answer.min(committed);
+        }
+
+        @Override
+        public void confirm(Lsn position) {
+            maybeFail("storing a position");
+            meanwhile.run();
+            stored = position;
+            flush();
+            maybeFail("after storing a position");
+        }
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void abort() {}
+    }
+}
