@@ -177,7 +177,7 @@ final class OperatorMistakesIT {
                         it -> it.source().execute(
                                 "CREATE ROLE " + it.name() + " LOGIN REPLICATION", "CREATE PUBLICATION p FOR TABLE t"),
                         it -> between(it, as(it.source(), it.name()), it.target().uri(), "--publication", "p"),
-                        List.of("permission denied for table t", "GRANT SELECT ON", "\"§\"")));
+                        List.of("role § needs SELECT on tables public.t", "GRANT SELECT ON TABLE \"public\".\"t\" TO \"§\";")));
     }
 
     private static List<Mistake> slots() {
@@ -246,7 +246,9 @@ final class OperatorMistakesIT {
                             it.target().execute("REVOKE INSERT ON t FROM " + it.name());
                         },
                         it -> between(it, it.source().uri(), as(it.target(), it.name())),
-                        List.of("permission denied for table t", "GRANT ", "\"§\"")),
+                        List.of(
+                                "role § needs SELECT, INSERT on tables public.t",
+                                "GRANT SELECT, INSERT ON TABLE \"public\".\"t\" TO \"§\";")),
                 new Mistake(
                         "a target role that may not create the control schema",
                         3,

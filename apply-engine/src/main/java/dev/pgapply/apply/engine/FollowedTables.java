@@ -81,8 +81,7 @@ final class FollowedTables {
                 new HashMap<>(control.states()));
         tables.requireStructure();
         tables.requirePrivileges("source", source, job.subscription().source().user(), "SELECT");
-        tables.requirePrivileges(
-                "target", target, job.subscription().target().user(), "SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE");
+        tables.requirePrivileges("target", target, job.subscription().target().user(), "SELECT", "INSERT");
         tables.requireEmpty();
         return tables;
     }
@@ -111,7 +110,7 @@ final class FollowedTables {
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
     }
 
-    /// Before a slot is made that would stay behind.
+    /// What the copy needs, before a slot is made that would stay behind.
     private void requirePrivileges(String side, PostgresSession session, String role, String... privileges) {
         if (!job.subscription().copy().data()) {
             return;
@@ -123,7 +122,8 @@ final class FollowedTables {
                     ErrorCode.SETUP,
                     "the " + side + "'s role " + role + " needs " + String.join(", ", privileges) + " on tables "
                             + lacking.stream().map(TableName::toString).collect(Collectors.joining(", ")),
-                    "On the " + side + ":\n" + TablePrivileges.grants(lacking, role, privileges));
+                    "On the " + side + " (docs/privileges.md has all of it):\n"
+                            + TablePrivileges.grants(lacking, role, privileges));
         }
     }
 
