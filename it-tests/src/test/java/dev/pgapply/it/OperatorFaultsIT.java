@@ -119,10 +119,12 @@ final class OperatorFaultsIT {
                 replication.awaitApplied();
                 whileTheTargetIsLocked(replication, () -> {
                     // These wait together, and so come in one group.
-                    replication.source().execute(
-                            "INSERT INTO t VALUES (3)",
-                            "ALTER TABLE t ADD COLUMN \"Price\" numeric(10,2), ADD COLUMN n int",
-                            "INSERT INTO t VALUES (4, 1.5, 7)");
+                    replication
+                            .source()
+                            .execute(
+                                    "INSERT INTO t VALUES (3)",
+                                    "ALTER TABLE t ADD COLUMN \"Price\" numeric(10,2), ADD COLUMN n int",
+                                    "INSERT INTO t VALUES (4, 1.5, 7)");
                 });
                 FailedRun failed = FailedRun.expect(
                         run,
@@ -147,7 +149,8 @@ final class OperatorFaultsIT {
             statement.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
             replication.source().execute("INSERT INTO t VALUES (2)");
             replication.awaitOnTarget(
-                    "1", "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
+                    "1",
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
             rest.run();
             holder.rollback();
         }

@@ -26,9 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class Privileges027IT {
 
     private static final String[] TABLES = {
-        "CREATE SCHEMA sales",
-        "CREATE TABLE sales.t (id int PRIMARY KEY, v text)",
-        "CREATE TABLE sales.log (v text)",
+        "CREATE SCHEMA sales", "CREATE TABLE sales.t (id int PRIMARY KEY, v text)", "CREATE TABLE sales.log (v text)",
     };
 
     private static final String ORIGINS_WARNING = "may not use replication origins";
@@ -40,15 +38,19 @@ final class Privileges027IT {
         try (Replication replication = Replication.between(sourceMajor, targetMajor)) {
             replication.both(TABLES);
             boolean origins = targetMajor >= 14;
-            replication.source().execute("INSERT INTO sales.t VALUES (1, 'a'), (2, 'b')", "INSERT INTO sales.log VALUES ('x')");
+            replication
+                    .source()
+                    .execute("INSERT INTO sales.t VALUES (1, 'a'), (2, 'b')", "INSERT INTO sales.log VALUES ('x')");
             asOrdinaryRoles(replication, document("Source"), targetStatements(targetMajor));
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                replication.source().execute(
-                        "INSERT INTO sales.t VALUES (3, 'c')",
-                        "UPDATE sales.t SET v = 'd' WHERE id = 1",
-                        "DELETE FROM sales.t WHERE id = 2",
-                        "INSERT INTO sales.log VALUES ('y'), ('y')");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO sales.t VALUES (3, 'c')",
+                                "UPDATE sales.t SET v = 'd' WHERE id = 1",
+                                "DELETE FROM sales.t WHERE id = 2",
+                                "INSERT INTO sales.log VALUES ('y'), ('y')");
                 if (sourceMajor >= 11) {
                     replication.source().execute("TRUNCATE sales.log", "INSERT INTO sales.log VALUES ('z')");
                 }
@@ -71,23 +73,29 @@ final class Privileges027IT {
             replication.both(
                     "CREATE SCHEMA sales", "CREATE TABLE sales.p (i int PRIMARY KEY, v text) PARTITION BY HASH (i)");
             for (int i = 0; i < 2; i++) {
-                replication.source().execute(
-                        "CREATE TABLE sales.p_" + i + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 2, REMAINDER " + i + ")");
+                replication
+                        .source()
+                        .execute("CREATE TABLE sales.p_" + i
+                                + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 2, REMAINDER " + i + ")");
             }
             replication.target().execute("CREATE SCHEMA hidden");
             for (int i = 0; i < 3; i++) {
-                replication.target().execute("CREATE TABLE hidden.p_" + i
-                        + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 3, REMAINDER " + i + ")");
+                replication
+                        .target()
+                        .execute("CREATE TABLE hidden.p_" + i
+                                + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 3, REMAINDER " + i + ")");
             }
             replication.source().execute("INSERT INTO sales.p VALUES (1, 'a'), (2, 'b'), (3, 'c')");
             List<String> source = new ArrayList<>(document("Source"));
-            source.replaceAll(sql -> sql.replace(
-                    "FOR ALL TABLES", "FOR TABLE sales.p WITH (publish_via_partition_root = true)"));
+            source.replaceAll(
+                    sql -> sql.replace("FOR ALL TABLES", "FOR TABLE sales.p WITH (publish_via_partition_root = true)"));
             asOrdinaryRoles(replication, source, targetStatements(18));
             replication.applyUntilNow();
-            replication.source().execute(
-                    "UPDATE sales.p SET i = i + 10 WHERE i = 1", "UPDATE sales.p SET v = 'z' WHERE i = 2",
-                    "DELETE FROM sales.p WHERE i = 3", "INSERT INTO sales.p VALUES (4, 'd')");
+            replication
+                    .source()
+                    .execute(
+                            "UPDATE sales.p SET i = i + 10 WHERE i = 1", "UPDATE sales.p SET v = 'z' WHERE i = 2",
+                            "DELETE FROM sales.p WHERE i = 3", "INSERT INTO sales.p VALUES (4, 'd')");
             replication.applyUntilNow();
             replication.assertIdentical("sales.p");
         }
@@ -146,7 +154,9 @@ final class Privileges027IT {
                     new Case("DELETE", "DELETE FROM sales.t WHERE id = 2"),
                     new Case("TRUNCATE", "TRUNCATE sales.log"),
                     new Case("SELECT", "UPDATE sales.t SET v = 'y' WHERE id = 1"))) {
-                replication.target().execute("REVOKE " + one.privileges() + " ON ALL TABLES IN SCHEMA sales FROM " + role);
+                replication
+                        .target()
+                        .execute("REVOKE " + one.privileges() + " ON ALL TABLES IN SCHEMA sales FROM " + role);
                 replication.source().execute(one.change());
                 try (EngineRun run = replication.engine()) {
                     ApplyException refused = run.awaitFailure();
@@ -171,10 +181,12 @@ final class Privileges027IT {
             replication.both(TABLES);
             asOrdinaryRoles(replication, document("Source"), targetStatements(18));
             replication.applyUntilNow();
-            replication.target().execute(
-                    "ALTER TABLE sales.t OWNER TO " + targetRole(replication),
-                    "ALTER TABLE sales.t ENABLE ROW LEVEL SECURITY",
-                    "ALTER TABLE sales.t FORCE ROW LEVEL SECURITY");
+            replication
+                    .target()
+                    .execute(
+                            "ALTER TABLE sales.t OWNER TO " + targetRole(replication),
+                            "ALTER TABLE sales.t ENABLE ROW LEVEL SECURITY",
+                            "ALTER TABLE sales.t FORCE ROW LEVEL SECURITY");
             replication.source().execute("INSERT INTO sales.t VALUES (1, 'a')");
             try (EngineRun run = replication.engine()) {
                 ApplyException refused = run.awaitFailure();
@@ -246,7 +258,9 @@ final class Privileges027IT {
                 ApplyException refused = run.awaitFailure();
                 assertEquals(ErrorCode.SETUP, refused.code());
                 assertTrue(refused.hint().contains("pg_replication_origin_session_setup"), refused::hint);
-                replication.target().execute(refused.hint().substring(refused.hint().indexOf("GRANT")));
+                replication
+                        .target()
+                        .execute(refused.hint().substring(refused.hint().indexOf("GRANT")));
             }
             replication.applyUntilNow();
             replication.assertIdentical();

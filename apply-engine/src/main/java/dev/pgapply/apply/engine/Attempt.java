@@ -203,7 +203,9 @@ final class Attempt implements AutoCloseable {
         long deadline = System.nanoTime() + subscription.slotWait().toNanos();
         while (true) {
             Optional<SlotFacts> slot = asking(() -> server.slot(subscription.slotName()));
-            if (slot.isEmpty() || slot.get().activePid().isEmpty() || !slot.get().isPgoutput()) {
+            if (slot.isEmpty()
+                    || slot.get().activePid().isEmpty()
+                    || !slot.get().isPgoutput()) {
                 return;
             }
             if (System.nanoTime() > deadline) {

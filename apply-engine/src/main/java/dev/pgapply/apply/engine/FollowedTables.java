@@ -105,7 +105,8 @@ final class FollowedTables {
                                     comparison.blocking().stream()
                                             .map(SchemaDifference::describe)
                                             .toList()),
-                    hint(TargetDdl.mending(comparison, job.subscription().target().user())));
+                    hint(TargetDdl.mending(
+                            comparison, job.subscription().target().user())));
         }
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
     }
@@ -134,8 +135,7 @@ final class FollowedTables {
     }
 
     /// SQL that makes the target fit what is published now; empty where nothing differs or SQL cannot help.
-    static String mending(
-            Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
+    static String mending(Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
         List<TableName> names = published.stream().map(PublishedTable::name).toList();
         SchemaComparison comparison = SchemaComparison.of(
                 published,

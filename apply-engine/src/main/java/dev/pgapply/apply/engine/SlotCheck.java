@@ -60,8 +60,9 @@ final class SlotCheck {
 
     private void requireAt(Optional<SlotFacts> slot, Lsn known) {
         if (slot.isEmpty()) {
-            throw lost("slot " + slotName + " does not exist on the source, though the target has applied changes up to "
-                    + known + ": what was committed since is lost");
+            throw lost(
+                    "slot " + slotName + " does not exist on the source, though the target has applied changes up to "
+                            + known + ": what was committed since is lost");
         }
         Lsn confirmed = confirmed(slot.get());
         if (confirmed.isAfter(known)) {

@@ -108,8 +108,7 @@ final class SlotCheckTest {
                 SetupException.class,
                 () -> check.decide(
                         Optional.of(slot(Lsn.parse("0/100"), "reserved", "shop")),
-                        Optional.of(
-                                new SubscriptionRecord(system, database, slotName, "pgoutput", Lsn.parse("0/100"))),
+                        Optional.of(new SubscriptionRecord(system, database, slotName, "pgoutput", Lsn.parse("0/100"))),
                         Lsn.parse("0/100")));
         assertEquals(code, refused.code());
     }

@@ -33,8 +33,14 @@ public final class TablePrivileges {
     public List<TableName> lacking(Collection<TableName> tables, String... privileges) {
         Connection connection = session.connection();
         try (PreparedStatement query = connection.prepareStatement(LACKING)) {
-            query.setArray(1, connection.createArrayOf("text", tables.stream().map(TableName::schema).toArray()));
-            query.setArray(2, connection.createArrayOf("text", tables.stream().map(TableName::name).toArray()));
+            query.setArray(
+                    1,
+                    connection.createArrayOf(
+                            "text", tables.stream().map(TableName::schema).toArray()));
+            query.setArray(
+                    2,
+                    connection.createArrayOf(
+                            "text", tables.stream().map(TableName::name).toArray()));
             query.setArray(3, connection.createArrayOf("text", privileges));
             try (ResultSet row = query.executeQuery()) {
                 List<TableName> lacking = new ArrayList<>();
@@ -57,8 +63,8 @@ public final class TablePrivileges {
                 .filter(schema -> !schema.equals("public"))
                 .distinct()
                 .forEach(schema -> statements.add("GRANT USAGE ON SCHEMA " + Quoting.identifier(schema) + to));
-        tables.forEach(table -> statements.add(
-                "GRANT " + String.join(", ", privileges) + " ON TABLE " + Quoting.table(table) + to));
+        tables.forEach(table ->
+                statements.add("GRANT " + String.join(", ", privileges) + " ON TABLE " + Quoting.table(table) + to));
         return String.join("\n", statements);
     }
 }
