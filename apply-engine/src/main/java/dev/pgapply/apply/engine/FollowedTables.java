@@ -80,6 +80,7 @@ final class FollowedTables {
                 onTarget(job, target, names),
                 new HashMap<>(control.states()));
         tables.requireStructure();
+        tables.warnOfMissingIdentity();
         tables.requirePrivileges("source", source, job.subscription().source().user(), "SELECT");
         tables.requirePrivileges("target", target, job.subscription().target().user(), "SELECT", "INSERT");
         tables.requireEmpty();
@@ -109,6 +110,20 @@ final class FollowedTables {
                             comparison, job.subscription().target().user())));
         }
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
+    }
+
+    /// As soon as a table is published, its source refuses what it could not log.
+    private void warnOfMissingIdentity() {
+        List<PublishedTable> lacking =
+                published.stream().filter(PublishedTable::lacksIdentity).toList();
+        if (!lacking.isEmpty()) {
+            job.warnOnce("the source refuses UPDATE and DELETE of tables without a replica identity (a key that is"
+                    + " deferrable is none): "
+                    + lacking.stream().map(table -> table.name().toString()).collect(Collectors.joining(", "))
+                    + "; on the source: ALTER TABLE "
+                    + Quoting.table(lacking.getFirst().name())
+                    + " REPLICA IDENTITY FULL; or a primary key");
+        }
     }
 
     /// What the copy needs, before a slot is made that would stay behind.
