@@ -94,6 +94,9 @@ class SignalsTest {
 
         Child(String name, String until) throws IOException {
             List<String> command = new ArrayList<>(List.of(
+                    // A build in the background ignores SIGINT, and a JVM that inherits that leaves it ignored.
+                    "env",
+                    "--default-signal=INT,TERM",
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                     "-XX:TieredStopAtLevel=1",
                     "-cp",

@@ -36,6 +36,9 @@ final class Launcher implements AutoCloseable {
             Path stdout = Files.createTempFile("pgapply-", ".out");
             Path stderr = Files.createTempFile("pgapply-", ".err");
             List<String> command = new ArrayList<>();
+            // A build in the background ignores SIGINT, and a JVM that inherits that leaves it ignored.
+            command.add("env");
+            command.add("--default-signal=INT,TERM");
             command.add(System.getProperty("pgapply.launcher"));
             command.addAll(arguments);
             ProcessBuilder builder =

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// 027_nosuperuser: the statements of `docs/privileges.md` are what two ordinary roles need, no more and no less.
+/// 027_nosuperuser: the statements of `docs/privileges.md` are what two ordinary roles need, no more and no
+/// less.
 final class Privileges027IT {
 
     private static final String[] TABLES = {

@@ -24,8 +24,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /// Receiver, applier and progress keeper, driven by one thread in a random order that a seed gives, against a
-/// source and a target that are made for it. Engines and targets crash at any step, replies to commits are lost,
-/// and the source sends again what it was not told about.
+/// source and a target that are made for it. Engines and targets crash at any step, replies to commits are
+/// lost, and the source sends again what it was not told about.
 ///
 /// Long runs: `-Dpgapply.seeds=100000`.
 final class ApplyLoopSimulationTest {
@@ -193,7 +193,7 @@ final class ApplyLoopSimulationTest {
                     case 0, 1 -> source.advance(latePublished);
                     case 2, 3, 4 -> receive(random.nextInt(60));
                     case 5, 6 -> {
-                        return apply() == Applier.End.UNKNOWN_TABLE;
+                        return apply() == Applier.End.TABLES_CHANGED;
                     }
                     default -> keeper.step(random.nextBoolean());
                 }
@@ -229,7 +229,7 @@ final class ApplyLoopSimulationTest {
                 }
                 nested = true;
                 try {
-                    if (apply() != Applier.End.UNKNOWN_TABLE) {
+                    if (apply() != Applier.End.TABLES_CHANGED) {
                         receive(random.nextInt(20));
                     }
                 } catch (InterruptedException e) {
@@ -253,7 +253,7 @@ final class ApplyLoopSimulationTest {
                 while (positions.committed().isBefore(end)) {
                     receive(100);
                     while (!queue.isEmpty()) {
-                        if (apply() == Applier.End.UNKNOWN_TABLE) {
+                        if (apply() == Applier.End.TABLES_CHANGED) {
                             copy(SimulatedSource.LATE);
                             new Episode().finish();
                             return;

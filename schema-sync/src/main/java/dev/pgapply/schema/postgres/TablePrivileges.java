@@ -28,8 +28,8 @@ public final class TablePrivileges {
         this.session = session;
     }
 
-    /// Those of the tables on which the role lacks at least one of these privileges (`SELECT`, `INSERT`), or whose
-    /// schema it may not use; those that do not exist are left out.
+    /// Those of the tables on which the role lacks at least one of these privileges (`SELECT`, `INSERT`), or
+    /// whose schema it may not use; those that do not exist are left out.
     public List<TableName> lacking(Collection<TableName> tables, String... privileges) {
         Connection connection = session.connection();
         try (PreparedStatement query = connection.prepareStatement(LACKING)) {

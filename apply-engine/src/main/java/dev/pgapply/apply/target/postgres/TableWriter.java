@@ -289,8 +289,8 @@ final class TableWriter {
         }
     }
 
-    /// The column whose value a parameter of a change's statement carries, counted from 1; empty where a change takes
-    /// more than one statement.
+    /// The column whose value a parameter of a change's statement carries, counted from 1; empty where a change
+    /// takes more than one statement.
     Optional<String> column(Change change, int parameter) {
         int[] parameters = switch (change) {
             case Change.Insert ignored ->
