@@ -39,7 +39,7 @@ final class OperatorFaultsIT {
         replication.assertIdentical();
     }
 
-    /// The position of the transaction that wrote the newest row of a table.
+    /// The source transaction that wrote a row.
     private static String xid(Replication replication, String table, int id) {
         return replication
                 .source()
@@ -69,7 +69,7 @@ final class OperatorFaultsIT {
                         6,
                         "CONFLICT",
                         "table public.t",
-                        "(identified by id)",
+                        "(row identified by id)",
                         "constraint \"one_each\"",
                         "(\"E-mail\")",
                         "transaction " + xid(replication, "t", 4),
@@ -163,6 +163,7 @@ final class OperatorFaultsIT {
             try (Launcher run = start(replication)) {
                 replication.awaitApplied();
                 replication.source().execute("INSERT INTO t VALUES (2)");
+                replication.awaitApplied();
                 replication.target().execute("DROP TABLE t");
                 replication.source().execute("INSERT INTO t VALUES (3)");
                 FailedRun failed = FailedRun.expect(

@@ -189,6 +189,7 @@ final class Attempt implements AutoCloseable {
                 subscription.origin() == Subscription.Origin.NONE);
         ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
         job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
+        job.backoff().streamed();
         streaming = true;
         TableGate gate = tables.gate(range.from());
         Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener())

@@ -80,16 +80,9 @@ final class FollowedTables {
                 onTarget(job, target, names),
                 new HashMap<>(control.states()));
         tables.requireStructure();
+        tables.warnOfMissingIdentity();
         tables.requirePrivileges("source", source, job.subscription().source().user(), "SELECT");
-        tables.requirePrivileges(
-                "target",
-                target,
-                job.subscription().target().user(),
-                "SELECT",
-                "INSERT",
-                "UPDATE",
-                "DELETE",
-                "TRUNCATE");
+        tables.requirePrivileges("target", target, job.subscription().target().user(), "SELECT", "INSERT");
         tables.requireEmpty();
         return tables;
     }
@@ -119,7 +112,21 @@ final class FollowedTables {
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
     }
 
-    /// Before a slot is made that would stay behind.
+    /// As soon as a table is published, its source refuses what it could not log.
+    private void warnOfMissingIdentity() {
+        List<PublishedTable> lacking =
+                published.stream().filter(PublishedTable::lacksIdentity).toList();
+        if (!lacking.isEmpty()) {
+            job.warnOnce("the source refuses UPDATE and DELETE of tables without a replica identity (a key that is"
+                    + " deferrable is none): "
+                    + lacking.stream().map(table -> table.name().toString()).collect(Collectors.joining(", "))
+                    + "; on the source: ALTER TABLE "
+                    + Quoting.table(lacking.getFirst().name())
+                    + " REPLICA IDENTITY FULL; or a primary key");
+        }
+    }
+
+    /// What the copy needs, before a slot is made that would stay behind.
     private void requirePrivileges(String side, PostgresSession session, String role, String... privileges) {
         if (!job.subscription().copy().data()) {
             return;
@@ -131,7 +138,8 @@ final class FollowedTables {
                     ErrorCode.SETUP,
                     "the " + side + "'s role " + role + " needs " + String.join(", ", privileges) + " on tables "
                             + lacking.stream().map(TableName::toString).collect(Collectors.joining(", ")),
-                    "On the " + side + ":\n" + TablePrivileges.grants(lacking, role, privileges));
+                    "On the " + side + " (docs/privileges.md has all of it):\n"
+                            + TablePrivileges.grants(lacking, role, privileges));
         }
     }
 
