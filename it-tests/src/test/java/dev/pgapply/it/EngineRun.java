@@ -2,6 +2,7 @@ package dev.pgapply.it;
 
 import dev.pgapply.apply.ApplyException;
 import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.RunResult;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.engine.ApplyEngine;
@@ -28,7 +29,19 @@ final class EngineRun implements AutoCloseable {
     private boolean failureSeen;
 
     EngineRun(Subscription subscription) {
-        engine = new ApplyEngine(subscription, events::add);
+        this(subscription, event -> {}, Duration.ofSeconds(60));
+    }
+
+    /// @param listener hears each event after it was noted, on the engine's threads, which it may hold up
+    /// @param silence how long a side may owe an answer
+    EngineRun(Subscription subscription, EngineListener listener, Duration silence) {
+        engine = new ApplyEngine(
+                subscription,
+                event -> {
+                    events.add(event);
+                    listener.onEvent(event);
+                },
+                silence);
         thread = Thread.ofPlatform().name("engine").start(() -> {
             try {
                 result = engine.run();

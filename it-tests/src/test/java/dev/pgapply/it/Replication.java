@@ -1,5 +1,6 @@
 package dev.pgapply.it;
 
+import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.cli.embedded.TableComparison;
 import dev.pgapply.cli.embedded.TableComparison.Result;
@@ -7,9 +8,11 @@ import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -102,6 +105,13 @@ final class Replication implements AutoCloseable {
         return started;
     }
 
+    /// The engine with a listener of the test's own.
+    EngineRun engine(EngineListener listener, Duration silence) {
+        EngineRun started = new EngineRun(subscription(), listener, silence);
+        current = Optional.of(started);
+        return started;
+    }
+
     /// Runs the engine until everything committed on the source so far is applied.
     void applyUntilNow() {
         setup.until = Optional.of(new Subscription.Until.Now());
@@ -114,10 +124,15 @@ final class Replication implements AutoCloseable {
 
     /// `pgapply run` as a process of its own.
     Launcher run(String... moreArguments) {
+        return run(Map.of(), moreArguments);
+    }
+
+    /// The same with further environment variables.
+    Launcher run(Map<String, String> environment, String... moreArguments) {
         List<String> arguments =
                 new ArrayList<>(List.of("run", "--name", name, "--source", source.uri(), "--target", target.uri()));
         arguments.addAll(Arrays.asList(moreArguments));
-        return Launcher.start(arguments);
+        return Launcher.start(arguments, environment);
     }
 
     /// Waits until everything committed on the source so far is applied, durable and confirmed.

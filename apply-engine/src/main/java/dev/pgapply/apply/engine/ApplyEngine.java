@@ -20,9 +20,11 @@ import org.jspecify.annotations.Nullable;
 public final class ApplyEngine implements AutoCloseable {
 
     private static final Duration GRACE = Duration.ofSeconds(6);
+    private static final Duration SILENCE = Duration.ofSeconds(60);
 
     private final Subscription subscription;
     private final EngineListener listener;
+    private final Duration silence;
     private final Backoff backoff;
     private final CountDownLatch stop = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -31,8 +33,15 @@ public final class ApplyEngine implements AutoCloseable {
     private volatile @Nullable Attempt attempt;
 
     public ApplyEngine(Subscription subscription, EngineListener listener) {
+        this(subscription, listener, SILENCE);
+    }
+
+    /// @param silence how long a side may owe an answer before its connection counts as lost; a minute by
+    ///     default
+    public ApplyEngine(Subscription subscription, EngineListener listener, Duration silence) {
         this.subscription = subscription;
         this.listener = listener;
+        this.silence = silence;
         this.backoff = new Backoff(subscription.retryFor());
     }
 
@@ -41,7 +50,7 @@ public final class ApplyEngine implements AutoCloseable {
     ///
     /// @throws ApplyException if a person is needed, or the first connection fails
     public RunResult run() throws InterruptedException {
-        Job job = new Job(subscription, listener, backoff, () -> stop.getCount() == 0);
+        Job job = new Job(subscription, listener, backoff, () -> stop.getCount() == 0, silence);
         try {
             while (stop.getCount() > 0) {
                 try (Attempt current = new Attempt(job)) {

@@ -192,7 +192,7 @@ final class Attempt implements AutoCloseable {
         job.backoff().streamed();
         streaming = true;
         TableGate gate = tables.gate(range.from());
-        Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener())
+        Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener(), job.silence())
                 .run(gate, subscription.writer(), range.until(), watch, job::stopping);
         job.met(gate.unknown());
         return end;

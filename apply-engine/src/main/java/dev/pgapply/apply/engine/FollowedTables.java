@@ -220,7 +220,7 @@ final class FollowedTables {
     private void put(List<TableName> tables, State state, Lsn copyLsn) {
         if (!tables.isEmpty()) {
             control.put(tables, state, copyLsn);
-            tables.forEach(table -> stateOf.put(table, new TableState(state, copyLsn)));
+            stateOf.putAll(control.states());
         }
     }
 

@@ -8,6 +8,7 @@ import dev.pgapply.apply.target.postgres.PostgresTarget;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.postgres.PostgresConnector;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -20,6 +21,7 @@ final class Job {
     private final EngineListener listener;
     private final Backoff backoff;
     private final BooleanSupplier stopping;
+    private final Duration silence;
     private final PostgresConnector source;
     private final SourceErrors sourceErrors;
     private final PostgresTarget target;
@@ -36,7 +38,12 @@ final class Job {
     private final Set<String> warned = new HashSet<>();
     private final Set<TableName> met = new HashSet<>();
 
-    Job(Subscription subscription, EngineListener listener, Backoff backoff, BooleanSupplier stopping) {
+    Job(
+            Subscription subscription,
+            EngineListener listener,
+            Backoff backoff,
+            BooleanSupplier stopping,
+            Duration silence) {
         this.subscription = subscription;
         this.listener = event -> {
             if (event instanceof EngineEvent.Committed || event instanceof EngineEvent.TableCopied) {
@@ -46,9 +53,10 @@ final class Job {
         };
         this.backoff = backoff;
         this.stopping = stopping;
+        this.silence = silence;
         this.source = new PostgresConnector(subscription.source(), subscription.applicationName());
         this.sourceErrors = new SourceErrors(subscription.source(), subscription.slotName());
-        this.target = new PostgresTarget(subscription);
+        this.target = new PostgresTarget(subscription, silence);
     }
 
     Subscription subscription() {
@@ -72,6 +80,11 @@ final class Job {
 
     boolean stopping() {
         return stopping.getAsBoolean();
+    }
+
+    /// How long a side may owe an answer.
+    Duration silence() {
+        return silence;
     }
 
     PostgresConnector source() {

@@ -17,14 +17,20 @@ final class ProgressKeeper {
     private final Durability durability;
     private final Positions positions;
     private final EngineListener listener;
+    private final Duration askAtLeastEvery;
 
     private Lsn durable;
     private long storedAtNanos = System.nanoTime() - BETWEEN_STORES.toNanos();
+    private long askedAtNanos = System.nanoTime();
 
-    ProgressKeeper(Durability durability, Positions positions, EngineListener listener) {
+    /// @param askAtLeastEvery how often the target is asked for an answer although nothing is pending, to see
+    ///     that it is alive
+    ProgressKeeper(
+            Durability durability, Positions positions, EngineListener listener, Duration askAtLeastEvery) {
         this.durability = durability;
         this.positions = positions;
         this.listener = listener;
+        this.askAtLeastEvery = askAtLeastEvery;
         this.durable = positions.confirmed();
     }
 
@@ -46,8 +52,9 @@ final class ProgressKeeper {
         // In this order: a commit between the two reads must not be passed over.
         Lsn committed = positions.committed();
         Lsn withRows = positions.committedWithRows();
-        if (withRows.isAfter(durable)) {
+        if (withRows.isAfter(durable) || System.nanoTime() - askedAtNanos >= askAtLeastEvery.toNanos()) {
             durable = durable.max(durability.durable(withRows));
+            askedAtNanos = System.nanoTime();
             confirm(durable);
         }
         if (mayStore && !withRows.isAfter(durable) && committed.isAfter(positions.confirmed())) {

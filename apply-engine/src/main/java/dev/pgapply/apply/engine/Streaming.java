@@ -1,6 +1,8 @@
 package dev.pgapply.apply.engine;
 
+import dev.pgapply.apply.ApplyException;
 import dev.pgapply.apply.ApplyException.SourceLost;
+import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.ErrorCode;
@@ -22,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 /// Whatever fails in one of them ends all three, and the first failure is what the caller gets.
 final class Streaming {
 
-    private static final Duration SILENCE = Duration.ofSeconds(60);
     private static final long QUEUE_BYTES = 16L << 20;
 
     private final ReplicationStream stream;
@@ -30,30 +31,37 @@ final class Streaming {
     private final Durability durability;
     private final Positions positions;
     private final EngineListener listener;
+    private final Duration silence;
     private final Receiver receiver;
     private final ChangeQueue queue = new ChangeQueue(QUEUE_BYTES);
     private final ProgressKeeper keeper;
     private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
+
+    /// When the progress keeper's thread saw a failure first; zero before.
+    private long failureSeenAtNanos;
 
     Streaming(
             ReplicationStream stream,
             TargetSession session,
             Durability durability,
             Lsn start,
-            EngineListener listener) {
+            EngineListener listener,
+            Duration silence) {
         this.stream = stream;
         this.session = session;
         this.durability = durability;
         this.positions = new Positions(start);
         this.listener = listener;
+        this.silence = silence;
         this.receiver = new Receiver(
                 stream,
                 new PgOutputDecoder(),
                 new TransactionAssembler(),
                 queue,
                 new Receiver.Positions(positions::confirmed, positions::committed),
-                start);
-        this.keeper = new ProgressKeeper(durability, positions, listener);
+                start,
+                silence.dividedBy(3));
+        this.keeper = new ProgressKeeper(durability, positions, listener, silence.dividedBy(6));
     }
 
     /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as
@@ -63,11 +71,14 @@ final class Streaming {
             throws InterruptedException {
         Applier applier = new Applier(queue, session, gate, limits, positions, listener);
         Thread receiving = start("pgapply-receiver", receiver::run);
-        Thread keeping = start("pgapply-progress", () -> keeper.run(this::watch));
+        Thread keeping = start("pgapply-progress", this::keep);
         Thread watching = start("pgapply-publications", publications::run);
-        Applier.End end;
+        Applier.End end = Applier.End.STOPPED;
         try {
             end = applier.run(until, () -> failure.get() != null || publications.changed() || stop.getAsBoolean());
+        } catch (ApplyException e) {
+            // If another thread has failed first, this may be no more than the consequence.
+            failure.compareAndSet(null, e);
         } finally {
             keeping.interrupt();
             receiving.interrupt();
@@ -87,20 +98,44 @@ final class Streaming {
                 : end;
     }
 
+    /// A target that does not answer here will not answer the applier either, who may be waiting for it.
+    private void keep() throws InterruptedException {
+        try {
+            keeper.run(this::watch);
+        } catch (TargetLost e) {
+            failure.compareAndSet(null, e);
+            session.abort();
+        }
+    }
+
     private void watch() {
         Lsn source = receiver.sourcePosition();
         if (source.isValid()) {
             listener.onEvent(new EngineEvent.SourcePosition(source));
         }
-        if (System.nanoTime() - receiver.heardAtNanos() > SILENCE.toNanos()) {
+        if (System.nanoTime() - receiver.heardAtNanos() > silence.toNanos()) {
             failure.compareAndSet(
                     null,
                     new SourceLost(
                             ErrorCode.SOURCE_LOST,
-                            "the source was silent for " + SILENCE.toSeconds() + " s",
+                            "the source was silent for " + silence.toSeconds() + " s",
                             "",
                             null));
             stream.abort();
+        }
+        breakAfterFailure();
+    }
+
+    /// The applier ends after the group in hand, unless that waits for something that may never come, a lock for
+    /// instance: then nobody would learn of the failure.
+    private void breakAfterFailure() {
+        if (failure.get() == null) {
+            return;
+        }
+        if (failureSeenAtNanos == 0) {
+            failureSeenAtNanos = System.nanoTime();
+        } else if (System.nanoTime() - failureSeenAtNanos > silence.dividedBy(6).toNanos()) {
+            session.abort();
         }
     }
 

@@ -23,7 +23,6 @@ public final class Receiver implements ReplicationStream.Handler {
     private static final long BATCH_BYTES = 256 << 10;
     private static final int MESSAGES_PER_FEEDBACK_LOOK = 64;
     private static final Duration PATIENCE = Duration.ofMillis(100);
-    private static final Duration ASK_AFTER = Duration.ofSeconds(20);
 
     /// What the rest of the engine knows; read here, written elsewhere.
     ///
@@ -52,20 +51,22 @@ public final class Receiver implements ReplicationStream.Handler {
 
     private volatile Lsn sourcePosition = Lsn.INVALID;
 
+    /// @param askAfter how long the server may be silent before it is asked for an answer
     public Receiver(
             ReplicationStream stream,
             PgOutputDecoder decoder,
             TransactionAssembler assembler,
             ChangeQueue queue,
             Positions positions,
-            Lsn start) {
+            Lsn start,
+            Duration askAfter) {
         this.stream = stream;
         this.decoder = decoder;
         this.assembler = assembler;
         this.queue = queue;
         this.positions = positions;
         this.received = start;
-        this.feedback = new Feedback(ASK_AFTER, System.nanoTime());
+        this.feedback = new Feedback(askAfter, System.nanoTime());
     }
 
     /// Receives until it is interrupted or the stream breaks.

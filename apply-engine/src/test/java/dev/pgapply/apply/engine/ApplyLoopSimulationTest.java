@@ -143,10 +143,11 @@ final class ApplyLoopSimulationTest {
                         new TransactionAssembler(),
                         queue,
                         new Receiver.Positions(positions::confirmed, positions::committed),
-                        progress);
+                        progress,
+                        LONG);
                 TableGate gate = new TableGate(progress, target.copyLsns(), Set.of(SimulatedSource.GONE));
                 applier = new Applier(queue, session, gate, limits, positions, event -> {});
-                keeper = new ProgressKeeper(target.durability(this::meanwhile), positions, event -> {});
+                keeper = new ProgressKeeper(target.durability(this::meanwhile), positions, event -> {}, LONG);
             }
 
             /// The server may throw away everything before this position now.

@@ -65,12 +65,14 @@ public final class TableStates {
         }
     }
 
-    /// Makes rows for tables that have none, or writes over what was said of them.
+    /// Makes rows for tables that have none, or writes over what was said of them. [State#INIT] never replaces a
+    /// copy: the rest of a killed instance may have committed it while this waited for the row.
     public void put(Connection connection, Collection<TableName> tables, State state, Lsn copyLsn) throws SQLException {
         try (PreparedStatement upsert = connection.prepareStatement(
                 "INSERT INTO pgapply.table_state AS t (subscription, schema_name, table_name, state, copy_lsn)"
                         + " VALUES (?, ?, ?, ?, ?::pg_lsn) ON CONFLICT (subscription, schema_name, table_name)"
-                        + " DO UPDATE SET state = excluded.state, copy_lsn = excluded.copy_lsn, changed_at = now()")) {
+                        + " DO UPDATE SET state = excluded.state, copy_lsn = excluded.copy_lsn, changed_at = now()"
+                        + " WHERE excluded.state <> 'INIT' OR t.state NOT IN ('COPIED', 'CATCHUP', 'READY')")) {
             for (TableName table : tables) {
                 name(upsert, 1, table);
                 upsert.setString(4, state.name());

@@ -29,14 +29,17 @@ public final class PostgresTarget implements TargetEngine {
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     private final Subscription subscription;
+    private final Duration silence;
     private final PostgresConnector connector;
     private final TargetErrors errors;
     private final InstanceLock lock;
     /// Set by the opening of a session, read by the opening of the durability connection.
     private final AtomicReference<ProgressStore> store = new AtomicReference<>();
 
-    public PostgresTarget(Subscription subscription) {
+    /// @param silence how long the target may owe an answer to a question that waits for no lock
+    public PostgresTarget(Subscription subscription, Duration silence) {
         this.subscription = subscription;
+        this.silence = silence;
         this.connector = new PostgresConnector(subscription.target(), subscription.applicationName());
         this.errors = new TargetErrors(subscription.target());
         this.lock = new InstanceLock(subscription.name());
@@ -164,8 +167,11 @@ public final class PostgresTarget implements TargetEngine {
             throw new IllegalStateException("no session has been opened");
         }
         try {
-            return new PostgresDurability(
-                    connector.open(SessionProfile.TARGET_CONTROL), progressStore, subscription.name(), errors);
+            PostgresSession session = connector.open(SessionProfile.TARGET_CONTROL);
+            session.connection().setNetworkTimeout(Runnable::run, Math.toIntExact(silence.toMillis()));
+            return new PostgresDurability(session, progressStore, subscription.name(), errors);
+        } catch (SQLException e) {
+            throw errors.translate("opening the connection for the progress", e);
         } catch (SchemaException e) {
             throw errors.translate(e);
         }
