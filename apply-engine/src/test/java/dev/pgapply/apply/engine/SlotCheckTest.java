@@ -142,7 +142,8 @@ final class SlotCheckTest {
                 case SlotCheck.Decision.Resume ignored -> "resume";
             };
         } catch (SetupException e) {
-            return e.code() == ErrorCode.SLOT_LOST ? "lost" : "foreign";
+            assertEquals(ErrorCode.SLOT_LOST, e.code());
+            return "lost";
         }
     }
 
