@@ -19,8 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// What people do wrong before a run can begin. Each mistake has its exit code, one line that names it, and below that
-/// line the SQL or the flag that mends it.
+/// What people do wrong before a run can begin. Each mistake has its exit code, one line that names it, and
+/// below that line the SQL or the flag that mends it.
 final class OperatorMistakesIT {
 
     private static final Map<String, String> QUICK = Map.of("PGAPPLY_TIER", "1");
@@ -496,7 +496,8 @@ final class OperatorMistakesIT {
         }
     }
 
-    /// One server in the three states that a whole server must be in: no logical decoding, no free slot, a standby.
+    /// One server in the three states that a whole server must be in: no logical decoding, no free slot, a
+    /// standby.
     @Test
     void whatAWholeServerLacksIsNamed() throws IOException {
         try (Replication replication = replication();

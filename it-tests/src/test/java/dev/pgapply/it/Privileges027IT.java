@@ -67,6 +67,30 @@ final class Privileges027IT {
         }
     }
 
+    /// 027_nosuperuser: #185; 033_run_as_table_owner: #256
+    @Test
+    void superuserWritesTheTablesOfOthers() {
+        try (Replication replication = Replication.newest()) {
+            replication.both(TABLES);
+            replication
+                    .target()
+                    .execute(
+                            "CREATE ROLE " + replication.name() + "_owner",
+                            "ALTER TABLE sales.t OWNER TO " + replication.name() + "_owner");
+            replication.source().execute("INSERT INTO sales.t VALUES (1, 'a'), (2, 'b')");
+            replication.applyUntilNow();
+            replication
+                    .source()
+                    .execute(
+                            "INSERT INTO sales.t VALUES (5, 'e')",
+                            "UPDATE sales.t SET id = 7 WHERE id = 1",
+                            "DELETE FROM sales.t WHERE id = 2");
+            replication.applyUntilNow();
+            replication.assertIdentical();
+            assertEquals(2, replication.target().count("sales.t"));
+        }
+    }
+
     /// 027_nosuperuser: #187, tables that are partitioned in different ways
     @Test
     void partitionsAreWrittenWithTheRightsOnTheirRoot() {

@@ -215,8 +215,8 @@ final class RestartsLIT {
         return Lsn.parse(source.query("SELECT '" + lsn + "'::pg_lsn + 512").orElseThrow());
     }
 
-    /// B086: other databases of the cluster are busy, this one is not; then the source shuts down with the engine
-    /// connected.
+    /// B086: other databases of the cluster are busy, this one is not; then the source shuts down with the
+    /// engine connected.
     @Test
     void anIdleSlotFollowsAndTheSourceCanShutDown() {
         try (Replication replication = replication();

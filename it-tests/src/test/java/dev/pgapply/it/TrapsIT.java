@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What others have lost data by: processes that commit after their death, slots that were moved, positions that
-/// outlive a rollback or a crash.
+/// What others have lost data by: processes that commit after their death, slots that were moved, positions
+/// that outlive a rollback or a crash.
 final class TrapsIT {
 
     private static final Duration MINUTE = Duration.ofSeconds(60);
