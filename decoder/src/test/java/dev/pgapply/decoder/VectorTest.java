@@ -28,6 +28,7 @@ class VectorTest {
         return Vectors.all();
     }
 
+    /// 020_messages: #135
     @ParameterizedTest
     @MethodSource("captures")
     void messageSaysWhatStandsBesideIt(Vectors.Capture capture) {

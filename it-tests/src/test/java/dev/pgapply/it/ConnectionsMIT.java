@@ -33,10 +33,11 @@ final class ConnectionsMIT {
                 // More than the queue holds, so that the receiver has to wait for room too.
                 source.execute("INSERT INTO t SELECT g, repeat('x', 1000) FROM generate_series(1, 40000) g");
                 String since = source.query("SELECT clock_timestamp()").orElseThrow();
-                Await.until("the source has heard of the engine for seven seconds", () -> source.query(
-                                "SELECT reply_time > '" + since + "'::timestamptz + interval '7 s'"
+                Await.until(
+                        "the source has heard of the engine for seven seconds",
+                        () -> source.query("SELECT reply_time > '" + since + "'::timestamptz + interval '7 s'"
                                         + " FROM pg_stat_replication WHERE pid = " + sender)
-                        .equals(Optional.of("t")));
+                                .equals(Optional.of("t")));
                 holder.rollback();
                 replication.awaitApplied();
                 replication.assertIdentical();
@@ -80,24 +81,26 @@ final class ConnectionsMIT {
                     holder.setAutoCommit(false);
                     lock.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
                     source.execute("INSERT INTO t VALUES (100, 'waits')");
-                    Await.until("the writing session has waited for four seconds", () -> waitsLongerThan(
-                            target, replication.name(), 4));
+                    Await.until(
+                            "the writing session has waited for four seconds",
+                            () -> waitsLongerThan(target, replication.name(), 4));
                     holder.rollback();
                 }
                 replication.awaitApplied();
                 // Now everything is idle for longer than is allowed.
-                Await.until("the connections have been idle for three seconds", () -> source.query(
-                                "SELECT min(state_change) < clock_timestamp() - interval '3 s' FROM pg_stat_activity"
-                                        + " WHERE application_name = 'pgapply/" + replication.name()
-                                        + "' AND backend_type = 'client backend'")
-                        .equals(Optional.of("t")));
+                Await.until(
+                        "the connections have been idle for three seconds",
+                        () -> source.query(
+                                        "SELECT min(state_change) < clock_timestamp() - interval '3 s' FROM pg_stat_activity"
+                                                + " WHERE application_name = 'pgapply/" + replication.name()
+                                                + "' AND backend_type = 'client backend'")
+                                .equals(Optional.of("t")));
                 source.execute("INSERT INTO t VALUES (101, 'after')");
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertEquals(sender, walsender(replication));
                 assertEquals(List.of(), run.events(EngineEvent.Retrying.class));
-                assertEquals(
-                        1, run.events(EngineEvent.CopyStarted.class).size(), "the copy was not made in one go");
+                assertEquals(1, run.events(EngineEvent.CopyStarted.class).size(), "the copy was not made in one go");
             }
         }
     }
@@ -183,16 +186,20 @@ final class ConnectionsMIT {
                 replication.awaitApplied();
                 String stale = walsender(replication);
                 proxy.fallSilent();
-                Await.until("the engine has noticed", () -> !run.events(EngineEvent.Retrying.class)
-                        .isEmpty());
+                Await.until(
+                        "the engine has noticed",
+                        () -> !run.events(EngineEvent.Retrying.class).isEmpty());
                 assertEquals(
                         ErrorCode.SOURCE_LOST,
-                        run.events(EngineEvent.Retrying.class).getFirst().reason().code());
+                        run.events(EngineEvent.Retrying.class)
+                                .getFirst()
+                                .reason()
+                                .code());
                 proxy.heal();
                 replication.source().execute("INSERT INTO t VALUES (1)");
-                Await.until("the engine is there again", () -> run.events(EngineEvent.Connected.class)
-                                .size()
-                        > 1);
+                Await.until(
+                        "the engine is there again",
+                        () -> run.events(EngineEvent.Connected.class).size() > 1);
                 assertEquals(stale, walsender(replication), "the slot is not active for the old connection");
                 replication.source().queryAll("SELECT pg_terminate_backend(" + stale + ")");
                 replication.awaitApplied();
@@ -212,8 +219,9 @@ final class ConnectionsMIT {
                 replication.awaitApplied();
                 proxy.fallSilent();
                 replication.source().execute("INSERT INTO t VALUES (1)");
-                Await.until("the engine has noticed", () -> !run.events(EngineEvent.Retrying.class)
-                        .isEmpty());
+                Await.until(
+                        "the engine has noticed",
+                        () -> !run.events(EngineEvent.Retrying.class).isEmpty());
                 proxy.heal();
                 proxy.reset();
                 replication.awaitApplied();

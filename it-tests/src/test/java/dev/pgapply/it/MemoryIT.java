@@ -32,7 +32,9 @@ final class MemoryIT {
             String peak = runUntilNow(replication, Duration.ofHours(1));
             System.out.printf(
                     "MemoryIT: one transaction of %,d rows in %,d ms, %s%n",
-                    rows + rows / 10, Duration.ofNanos(System.nanoTime() - start).toMillis(), peak);
+                    rows + rows / 10,
+                    Duration.ofNanos(System.nanoTime() - start).toMillis(),
+                    peak);
             replication.assertIdentical();
         }
     }

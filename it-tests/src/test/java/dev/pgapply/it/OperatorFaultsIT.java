@@ -39,7 +39,7 @@ final class OperatorFaultsIT {
         replication.assertIdentical();
     }
 
-    /// The position of the transaction that wrote the newest row of a table.
+    /// The source transaction that wrote a row.
     private static String xid(Replication replication, String table, int id) {
         return replication
                 .source()
@@ -69,7 +69,7 @@ final class OperatorFaultsIT {
                         6,
                         "CONFLICT",
                         "table public.t",
-                        "(identified by id)",
+                        "(row identified by id)",
                         "constraint \"one_each\"",
                         "(\"E-mail\")",
                         "transaction " + xid(replication, "t", 4),
@@ -119,10 +119,12 @@ final class OperatorFaultsIT {
                 replication.awaitApplied();
                 whileTheTargetIsLocked(replication, () -> {
                     // These wait together, and so come in one group.
-                    replication.source().execute(
-                            "INSERT INTO t VALUES (3)",
-                            "ALTER TABLE t ADD COLUMN \"Price\" numeric(10,2), ADD COLUMN n int",
-                            "INSERT INTO t VALUES (4, 1.5, 7)");
+                    replication
+                            .source()
+                            .execute(
+                                    "INSERT INTO t VALUES (3)",
+                                    "ALTER TABLE t ADD COLUMN \"Price\" numeric(10,2), ADD COLUMN n int",
+                                    "INSERT INTO t VALUES (4, 1.5, 7)");
                 });
                 FailedRun failed = FailedRun.expect(
                         run,
@@ -147,7 +149,8 @@ final class OperatorFaultsIT {
             statement.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
             replication.source().execute("INSERT INTO t VALUES (2)");
             replication.awaitOnTarget(
-                    "1", "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
+                    "1",
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
             rest.run();
             holder.rollback();
         }
@@ -160,6 +163,7 @@ final class OperatorFaultsIT {
             try (Launcher run = start(replication)) {
                 replication.awaitApplied();
                 replication.source().execute("INSERT INTO t VALUES (2)");
+                replication.awaitApplied();
                 replication.target().execute("DROP TABLE t");
                 replication.source().execute("INSERT INTO t VALUES (3)");
                 FailedRun failed = FailedRun.expect(

@@ -133,6 +133,9 @@ final class OrderAndTriggersEIT {
     /// B043: the key is deferrable on both sides.
     @Test
     void aDeferrableKeyIdentifiesNoRowsAndOneRowIsTouchedPerEvent() {
+        assertTrue(run.events(EngineEvent.Warning.class).stream()
+                .anyMatch(warning -> warning.message().contains("without a replica identity")
+                        && warning.message().contains("ALTER TABLE \"public\".\"dp\" REPLICA IDENTITY FULL;")));
         ServerException refused =
                 assertThrows(ServerException.class, () -> replication.source().execute("UPDATE dp SET id = id + 1"));
         assertTrue(refused.getMessage().contains("replica identity"), refused::getMessage);

@@ -139,14 +139,19 @@ final class Origins030IT {
                     "CREATE TABLE root_received (a int) PARTITION BY RANGE (a)",
                     "CREATE TABLE root_received_1 PARTITION OF root_received DEFAULT");
             TestServer server = replication.target().server();
-            replication.target().execute("CREATE PUBLICATION native FOR TABLE received, later, leaf_received_1, root_received"
-                    + " WITH (publish_via_partition_root = true)");
-            replication.source().execute(
-                    "CREATE SUBSCRIPTION it_native_030 CONNECTION 'host=" + server.host() + " port=" + server.port()
-                            + " user=postgres password=''" + server.password() + "'' dbname="
-                            + replication.target().name() + "' PUBLICATION native WITH (copy_data = false)",
-                    "CREATE PUBLICATION p FOR TABLE own, received, leaf_received WITH (publish_via_partition_root = true)",
-                    "CREATE PUBLICATION q FOR TABLE root_received_1");
+            replication
+                    .target()
+                    .execute("CREATE PUBLICATION native FOR TABLE received, later, leaf_received_1, root_received"
+                            + " WITH (publish_via_partition_root = true)");
+            replication
+                    .source()
+                    .execute(
+                            "CREATE SUBSCRIPTION it_native_030 CONNECTION 'host=" + server.host() + " port="
+                                    + server.port()
+                                    + " user=postgres password=''" + server.password() + "'' dbname="
+                                    + replication.target().name() + "' PUBLICATION native WITH (copy_data = false)",
+                            "CREATE PUBLICATION p FOR TABLE own, received, leaf_received WITH (publish_via_partition_root = true)",
+                            "CREATE PUBLICATION q FOR TABLE root_received_1");
             try {
                 replication.with(setup -> {
                     setup.origin = Origin.NONE;

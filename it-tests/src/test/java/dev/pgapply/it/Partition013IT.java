@@ -7,8 +7,8 @@ import dev.pgapply.conflict.ConflictType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// 013_partition: partitioned tables, published as their leaves or as their root, into tables that are partitioned
-/// otherwise or not at all.
+/// 013_partition: partitioned tables, published as their leaves or as their root, into tables that are
+/// partitioned otherwise or not at all.
 final class Partition013IT {
 
     private static final String[] SOURCE_LEAVES = {
@@ -135,7 +135,8 @@ final class Partition013IT {
 
     /// 013_partition: #96
     ///
-    /// A row that is missing is reported under the name that the source gives, not that of the target's partition.
+    /// A row that is missing is reported under the name that the source gives, not that of the target's
+    /// partition.
     @Test
     void rowsMissingInAPartitionAreReported() {
         try (Replication replication = Replication.newest().with(setup -> setup.publications = List.of("pub1"))) {

@@ -22,13 +22,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// 027_nosuperuser: the statements of `docs/privileges.md` are what two ordinary roles need, no more and no less.
+/// 027_nosuperuser: the statements of `docs/privileges.md` are what two ordinary roles need, no more and no
+/// less.
 final class Privileges027IT {
 
     private static final String[] TABLES = {
-        "CREATE SCHEMA sales",
-        "CREATE TABLE sales.t (id int PRIMARY KEY, v text)",
-        "CREATE TABLE sales.log (v text)",
+        "CREATE SCHEMA sales", "CREATE TABLE sales.t (id int PRIMARY KEY, v text)", "CREATE TABLE sales.log (v text)",
     };
 
     private static final String ORIGINS_WARNING = "may not use replication origins";
@@ -40,15 +39,19 @@ final class Privileges027IT {
         try (Replication replication = Replication.between(sourceMajor, targetMajor)) {
             replication.both(TABLES);
             boolean origins = targetMajor >= 14;
-            replication.source().execute("INSERT INTO sales.t VALUES (1, 'a'), (2, 'b')", "INSERT INTO sales.log VALUES ('x')");
+            replication
+                    .source()
+                    .execute("INSERT INTO sales.t VALUES (1, 'a'), (2, 'b')", "INSERT INTO sales.log VALUES ('x')");
             asOrdinaryRoles(replication, document("Source"), targetStatements(targetMajor));
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                replication.source().execute(
-                        "INSERT INTO sales.t VALUES (3, 'c')",
-                        "UPDATE sales.t SET v = 'd' WHERE id = 1",
-                        "DELETE FROM sales.t WHERE id = 2",
-                        "INSERT INTO sales.log VALUES ('y'), ('y')");
+                replication
+                        .source()
+                        .execute(
+                                "INSERT INTO sales.t VALUES (3, 'c')",
+                                "UPDATE sales.t SET v = 'd' WHERE id = 1",
+                                "DELETE FROM sales.t WHERE id = 2",
+                                "INSERT INTO sales.log VALUES ('y'), ('y')");
                 if (sourceMajor >= 11) {
                     replication.source().execute("TRUNCATE sales.log", "INSERT INTO sales.log VALUES ('z')");
                 }
@@ -64,6 +67,30 @@ final class Privileges027IT {
         }
     }
 
+    /// 027_nosuperuser: #185; 033_run_as_table_owner: #256
+    @Test
+    void superuserWritesTheTablesOfOthers() {
+        try (Replication replication = Replication.newest()) {
+            replication.both(TABLES);
+            replication
+                    .target()
+                    .execute(
+                            "CREATE ROLE " + replication.name() + "_owner",
+                            "ALTER TABLE sales.t OWNER TO " + replication.name() + "_owner");
+            replication.source().execute("INSERT INTO sales.t VALUES (1, 'a'), (2, 'b')");
+            replication.applyUntilNow();
+            replication
+                    .source()
+                    .execute(
+                            "INSERT INTO sales.t VALUES (5, 'e')",
+                            "UPDATE sales.t SET id = 7 WHERE id = 1",
+                            "DELETE FROM sales.t WHERE id = 2");
+            replication.applyUntilNow();
+            replication.assertIdentical();
+            assertEquals(2, replication.target().count("sales.t"));
+        }
+    }
+
     /// 027_nosuperuser: #187, tables that are partitioned in different ways
     @Test
     void partitionsAreWrittenWithTheRightsOnTheirRoot() {
@@ -71,23 +98,29 @@ final class Privileges027IT {
             replication.both(
                     "CREATE SCHEMA sales", "CREATE TABLE sales.p (i int PRIMARY KEY, v text) PARTITION BY HASH (i)");
             for (int i = 0; i < 2; i++) {
-                replication.source().execute(
-                        "CREATE TABLE sales.p_" + i + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 2, REMAINDER " + i + ")");
+                replication
+                        .source()
+                        .execute("CREATE TABLE sales.p_" + i
+                                + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 2, REMAINDER " + i + ")");
             }
             replication.target().execute("CREATE SCHEMA hidden");
             for (int i = 0; i < 3; i++) {
-                replication.target().execute("CREATE TABLE hidden.p_" + i
-                        + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 3, REMAINDER " + i + ")");
+                replication
+                        .target()
+                        .execute("CREATE TABLE hidden.p_" + i
+                                + " PARTITION OF sales.p FOR VALUES WITH (MODULUS 3, REMAINDER " + i + ")");
             }
             replication.source().execute("INSERT INTO sales.p VALUES (1, 'a'), (2, 'b'), (3, 'c')");
             List<String> source = new ArrayList<>(document("Source"));
-            source.replaceAll(sql -> sql.replace(
-                    "FOR ALL TABLES", "FOR TABLE sales.p WITH (publish_via_partition_root = true)"));
+            source.replaceAll(
+                    sql -> sql.replace("FOR ALL TABLES", "FOR TABLE sales.p WITH (publish_via_partition_root = true)"));
             asOrdinaryRoles(replication, source, targetStatements(18));
             replication.applyUntilNow();
-            replication.source().execute(
-                    "UPDATE sales.p SET i = i + 10 WHERE i = 1", "UPDATE sales.p SET v = 'z' WHERE i = 2",
-                    "DELETE FROM sales.p WHERE i = 3", "INSERT INTO sales.p VALUES (4, 'd')");
+            replication
+                    .source()
+                    .execute(
+                            "UPDATE sales.p SET i = i + 10 WHERE i = 1", "UPDATE sales.p SET v = 'z' WHERE i = 2",
+                            "DELETE FROM sales.p WHERE i = 3", "INSERT INTO sales.p VALUES (4, 'd')");
             replication.applyUntilNow();
             replication.assertIdentical("sales.p");
         }
@@ -146,7 +179,9 @@ final class Privileges027IT {
                     new Case("DELETE", "DELETE FROM sales.t WHERE id = 2"),
                     new Case("TRUNCATE", "TRUNCATE sales.log"),
                     new Case("SELECT", "UPDATE sales.t SET v = 'y' WHERE id = 1"))) {
-                replication.target().execute("REVOKE " + one.privileges() + " ON ALL TABLES IN SCHEMA sales FROM " + role);
+                replication
+                        .target()
+                        .execute("REVOKE " + one.privileges() + " ON ALL TABLES IN SCHEMA sales FROM " + role);
                 replication.source().execute(one.change());
                 try (EngineRun run = replication.engine()) {
                     ApplyException refused = run.awaitFailure();
@@ -171,10 +206,12 @@ final class Privileges027IT {
             replication.both(TABLES);
             asOrdinaryRoles(replication, document("Source"), targetStatements(18));
             replication.applyUntilNow();
-            replication.target().execute(
-                    "ALTER TABLE sales.t OWNER TO " + targetRole(replication),
-                    "ALTER TABLE sales.t ENABLE ROW LEVEL SECURITY",
-                    "ALTER TABLE sales.t FORCE ROW LEVEL SECURITY");
+            replication
+                    .target()
+                    .execute(
+                            "ALTER TABLE sales.t OWNER TO " + targetRole(replication),
+                            "ALTER TABLE sales.t ENABLE ROW LEVEL SECURITY",
+                            "ALTER TABLE sales.t FORCE ROW LEVEL SECURITY");
             replication.source().execute("INSERT INTO sales.t VALUES (1, 'a')");
             try (EngineRun run = replication.engine()) {
                 ApplyException refused = run.awaitFailure();
@@ -246,7 +283,9 @@ final class Privileges027IT {
                 ApplyException refused = run.awaitFailure();
                 assertEquals(ErrorCode.SETUP, refused.code());
                 assertTrue(refused.hint().contains("pg_replication_origin_session_setup"), refused::hint);
-                replication.target().execute(refused.hint().substring(refused.hint().indexOf("GRANT")));
+                replication
+                        .target()
+                        .execute(refused.hint().substring(refused.hint().indexOf("GRANT")));
             }
             replication.applyUntilNow();
             replication.assertIdentical();

@@ -48,8 +48,8 @@ final class RestartsLIT {
             MixedWorkload workload = MixedWorkload.prepare(replication, 80, 100);
             EngineRun run = replication.engine();
             replication.awaitApplied();
-            List<Runnable> ends = List.of(
-                    targetServer::kill, sourceServer::kill, targetServer::stopFast, sourceServer::stopFast);
+            List<Runnable> ends =
+                    List.of(targetServer::kill, sourceServer::kill, targetServer::stopFast, sourceServer::stopFast);
             for (Runnable end : ends) {
                 workload.run(20);
                 end.run();
@@ -74,12 +74,14 @@ final class RestartsLIT {
                 for (int i = 0; i < 8; i++) {
                     Lsn before = replication.progress();
                     Await.until("it goes on", () -> replication.progress().isAfter(before));
-                    Await.until("the writing session is ended", () -> replication
-                            .target()
-                            .query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
-                                    + " AND granted AND database = (SELECT oid FROM pg_database"
-                                    + " WHERE datname = current_database())")
-                            .equals(Optional.of("t")));
+                    Await.until(
+                            "the writing session is ended",
+                            () -> replication
+                                    .target()
+                                    .query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+                                            + " AND granted AND database = (SELECT oid FROM pg_database"
+                                            + " WHERE datname = current_database())")
+                                    .equals(Optional.of("t")));
                 }
             });
             replication.awaitApplied();
@@ -100,9 +102,12 @@ final class RestartsLIT {
                 for (int i = 0; i < 5; i++) {
                     replication.awaitApplied();
                     int number = i;
-                    proxy.inject(TcpProxy.Fault.REPLY_LOST, () -> replication
-                            .source()
-                            .transaction("INSERT INTO log VALUES (" + number + ")", "UPDATE counter SET n = n + 1"));
+                    proxy.inject(
+                            TcpProxy.Fault.REPLY_LOST,
+                            () -> replication
+                                    .source()
+                                    .transaction(
+                                            "INSERT INTO log VALUES (" + number + ")", "UPDATE counter SET n = n + 1"));
                 }
                 replication.awaitApplied();
                 replication.assertIdentical();
@@ -114,8 +119,7 @@ final class RestartsLIT {
     /// B082: nothing is written to the target for it but one position now and then.
     @Test
     void aSlotFollowsLogThatHasNothingForIt() {
-        try (Replication replication =
-                replication().with(setup -> setup.publications = List.of("some"))) {
+        try (Replication replication = replication().with(setup -> setup.publications = List.of("some"))) {
             TestDatabase source = replication.source();
             replication.both("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE other (v text)");
             source.execute("CREATE PUBLICATION some FOR TABLE t", "INSERT INTO t VALUES (1)");
@@ -150,8 +154,9 @@ final class RestartsLIT {
             Lsn confirmed = replication.confirmed();
             assertEquals(progress, replication.progress());
             try (EngineRun run = replication.engine()) {
-                Await.until("the source has told its position", () -> !run.events(EngineEvent.SourcePosition.class)
-                        .isEmpty());
+                Await.until(
+                        "the source has told its position",
+                        () -> !run.events(EngineEvent.SourcePosition.class).isEmpty());
                 Lsn first =
                         run.events(EngineEvent.SourcePosition.class).getFirst().lsn();
                 assertFalse(first.isBefore(confirmed), "it is read again from " + first + ", not from " + confirmed);
@@ -165,8 +170,7 @@ final class RestartsLIT {
     /// B083: the source's position is not the target's.
     @Test
     void keepalivesBehindRowsThatWaitMoveNoSlot() throws SQLException {
-        try (Replication replication =
-                replication().with(setup -> setup.publications = List.of("some"))) {
+        try (Replication replication = replication().with(setup -> setup.publications = List.of("some"))) {
             TestDatabase source = replication.source();
             replication.both(
                     "CREATE TABLE a (id int PRIMARY KEY)",

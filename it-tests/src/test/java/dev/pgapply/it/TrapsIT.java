@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What others have lost data by: processes that commit after their death, slots that were moved, positions that
-/// outlive a rollback or a crash.
+/// What others have lost data by: processes that commit after their death, slots that were moved, positions
+/// that outlive a rollback or a crash.
 final class TrapsIT {
 
     private static final Duration MINUTE = Duration.ofSeconds(60);
@@ -62,8 +62,7 @@ final class TrapsIT {
     /// received whenever it can.
     @ParameterizedTest
     @CsvSource({"18, false", "13, false", "13, true"})
-    void whatAKilledInstanceHasSentIsCommittedOnceOrNever(int targetMajor, boolean lockedForLong)
-            throws SQLException {
+    void whatAKilledInstanceHasSentIsCommittedOnceOrNever(int targetMajor, boolean lockedForLong) throws SQLException {
         try (Replication replication = Replication.between(TestServers.NEWEST, targetMajor)) {
             TestDatabase target = replication.target();
             replication.both("CREATE TABLE bag (i int)");
@@ -81,8 +80,7 @@ final class TrapsIT {
                 String rest = waiting(replication, "INSERT").orElse("0");
                 try (Launcher second = replication.run()) {
                     if (lockedForLong || targetMajor >= 14) {
-                        replication.awaitOnTarget(
-                                "0", "SELECT count(*) FROM pg_stat_activity WHERE pid = " + rest);
+                        replication.awaitOnTarget("0", "SELECT count(*) FROM pg_stat_activity WHERE pid = " + rest);
                     } else {
                         replication.awaitOnTarget(
                                 "1",
@@ -106,8 +104,9 @@ final class TrapsIT {
     }
 
     private static void awaitWaiting(Replication replication, String verb) {
-        Await.until("the writing session waits for the lock", () -> waiting(replication, verb)
-                .isPresent());
+        Await.until(
+                "the writing session waits for the lock",
+                () -> waiting(replication, verb).isPresent());
     }
 
     /// The same of a copy whose COMMIT was held up, by a standby that did not answer for instance.
@@ -153,14 +152,16 @@ final class TrapsIT {
             source.execute("INSERT INTO t VALUES (2)");
             source.queryAll("SELECT pg_replication_slot_advance(" + slot + ", pg_current_wal_lsn())");
             source.execute("INSERT INTO t VALUES (3)");
-            expectSlotLost(replication, progress.toString(), replication.confirmed().toString());
+            expectSlotLost(
+                    replication, progress.toString(), replication.confirmed().toString());
 
             source.queryAll("SELECT pg_drop_replication_slot(" + slot + ")");
             expectSlotLost(replication, progress.toString());
 
             source.queryAll("SELECT pg_create_logical_replication_slot(" + slot + ", 'pgoutput')");
             source.execute("INSERT INTO t VALUES (4)");
-            expectSlotLost(replication, progress.toString(), replication.confirmed().toString());
+            expectSlotLost(
+                    replication, progress.toString(), replication.confirmed().toString());
             try (Launcher run = replication.run()) {
                 FailedRun.expect(run, 7, "SLOT_LOST", progress.toString());
             }
@@ -282,10 +283,10 @@ final class TrapsIT {
             replication.applyUntilNow();
             replication
                     .target()
-                    .execute("DELETE FROM t WHERE id = 2", "UPDATE pgapply.subscription SET confirmed_lsn = '" + stored + "'");
-            replication
-                    .target()
-                    .queryAll("SELECT pg_replication_origin_drop('pgapply_" + replication.name() + "')");
+                    .execute(
+                            "DELETE FROM t WHERE id = 2",
+                            "UPDATE pgapply.subscription SET confirmed_lsn = '" + stored + "'");
+            replication.target().queryAll("SELECT pg_replication_origin_drop('pgapply_" + replication.name() + "')");
             expectSlotLost(replication);
         }
     }
@@ -431,10 +432,12 @@ final class TrapsIT {
     private static Lsn lastCommit(EngineRun run, TestDatabase source) {
         Lsn end = source.flushLsn();
         long rows = source.count("t") + source.count("log");
-        Await.until("all rows are committed", () -> run.events(EngineEvent.Committed.class).stream()
-                        .mapToLong(EngineEvent.Committed::rows)
-                        .sum()
-                >= rows);
+        Await.until(
+                "all rows are committed",
+                () -> run.events(EngineEvent.Committed.class).stream()
+                                .mapToLong(EngineEvent.Committed::rows)
+                                .sum()
+                        >= rows);
         return run.events(EngineEvent.Committed.class).getLast().endLsn().min(end);
     }
 

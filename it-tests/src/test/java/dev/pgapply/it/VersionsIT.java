@@ -40,8 +40,8 @@ final class VersionsIT {
               0.1::float8 * g, g %% 2 = 0, '[1,10)', '10.0.0.1/24', B'1011', 'ab', '12.34', '(1,2.5)', 42
             FROM generate_series(%d, %d) g""";
 
-    /// @param ownTypes types that a user has made are among the columns: they keep the stream from being binary, which
-    ///     an older source knows nothing of anyway
+    /// @param ownTypes types that a user has made are among the columns: they keep the stream from being
+    ///     binary, which an older source knows nothing of anyway
     @ParameterizedTest
     @CsvSource({"10, 18, true", "14, 16, false", "16, 14, false", "18, 15, true", "13, 10, true"})
     void everythingIsCopiedFollowedAndResumed(int source, int target, boolean ownTypes) {

@@ -189,6 +189,7 @@ final class Attempt implements AutoCloseable {
                 subscription.origin() == Subscription.Origin.NONE);
         ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
         job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
+        job.backoff().streamed();
         streaming = true;
         TableGate gate = tables.gate(range.from());
         Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener(), job.silence())
@@ -202,7 +203,9 @@ final class Attempt implements AutoCloseable {
         long deadline = System.nanoTime() + subscription.slotWait().toNanos();
         while (true) {
             Optional<SlotFacts> slot = asking(() -> server.slot(subscription.slotName()));
-            if (slot.isEmpty() || slot.get().activePid().isEmpty() || !slot.get().isPgoutput()) {
+            if (slot.isEmpty()
+                    || slot.get().activePid().isEmpty()
+                    || !slot.get().isPgoutput()) {
                 return;
             }
             if (System.nanoTime() > deadline) {

@@ -25,6 +25,7 @@ final class Backoff {
     private final Optional<Duration> retryFor;
 
     private boolean connectedOnce;
+    private boolean streamedOnce;
     private int failures;
     private int refusals;
     private long firstFailureNanos;
@@ -40,6 +41,11 @@ final class Backoff {
         refusals = 0;
     }
 
+    /// The slot was read.
+    void streamed() {
+        streamedOnce = true;
+    }
+
     /// Something was applied.
     void succeeded() {
         failures = 0;
@@ -48,7 +54,7 @@ final class Backoff {
     /// How long to wait before the next attempt; empty if there must not be one.
     Optional<Duration> after(ApplyException failure, long nowNanos) {
         boolean retried = switch (failure) {
-            case SourceLost lost -> connectedOnce && !isRefusedTooOften(lost.code());
+            case SourceLost lost -> connectedOnce && !isTaken(lost.code()) && !isRefusedTooOften(lost.code());
             case TargetLost lost -> connectedOnce && !isRefusedTooOften(lost.code());
             case SetupException ignored -> false;
             case SchemaMismatch ignored -> false;
@@ -64,6 +70,12 @@ final class Backoff {
         }
         failures = Math.min(failures + 1, 1_000);
         return Optional.of(Duration.ofMillis(intervals.apply(failures)));
+    }
+
+    /// A slot that somebody else reads from the beginning is not ours to wait for; later it may be our own last
+    /// stream.
+    private boolean isTaken(ErrorCode code) {
+        return code == ErrorCode.SLOT_ACTIVE && !streamedOnce;
     }
 
     private boolean isRefusedTooOften(ErrorCode code) {

@@ -80,9 +80,9 @@ final class FollowedTables {
                 onTarget(job, target, names),
                 new HashMap<>(control.states()));
         tables.requireStructure();
+        tables.warnOfMissingIdentity();
         tables.requirePrivileges("source", source, job.subscription().source().user(), "SELECT");
-        tables.requirePrivileges(
-                "target", target, job.subscription().target().user(), "SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE");
+        tables.requirePrivileges("target", target, job.subscription().target().user(), "SELECT", "INSERT");
         tables.requireEmpty();
         return tables;
     }
@@ -106,12 +106,27 @@ final class FollowedTables {
                                     comparison.blocking().stream()
                                             .map(SchemaDifference::describe)
                                             .toList()),
-                    hint(TargetDdl.mending(comparison, job.subscription().target().user())));
+                    hint(TargetDdl.mending(
+                            comparison, job.subscription().target().user())));
         }
         comparison.warnings().forEach(difference -> job.warnOnce(difference.describe()));
     }
 
-    /// Before a slot is made that would stay behind.
+    /// As soon as a table is published, its source refuses what it could not log.
+    private void warnOfMissingIdentity() {
+        List<PublishedTable> lacking =
+                published.stream().filter(PublishedTable::lacksIdentity).toList();
+        if (!lacking.isEmpty()) {
+            job.warnOnce("the source refuses UPDATE and DELETE of tables without a replica identity (a key that is"
+                    + " deferrable is none): "
+                    + lacking.stream().map(table -> table.name().toString()).collect(Collectors.joining(", "))
+                    + "; on the source: ALTER TABLE "
+                    + Quoting.table(lacking.getFirst().name())
+                    + " REPLICA IDENTITY FULL; or a primary key");
+        }
+    }
+
+    /// What the copy needs, before a slot is made that would stay behind.
     private void requirePrivileges(String side, PostgresSession session, String role, String... privileges) {
         if (!job.subscription().copy().data()) {
             return;
@@ -123,7 +138,8 @@ final class FollowedTables {
                     ErrorCode.SETUP,
                     "the " + side + "'s role " + role + " needs " + String.join(", ", privileges) + " on tables "
                             + lacking.stream().map(TableName::toString).collect(Collectors.joining(", ")),
-                    "On the " + side + ":\n" + TablePrivileges.grants(lacking, role, privileges));
+                    "On the " + side + " (docs/privileges.md has all of it):\n"
+                            + TablePrivileges.grants(lacking, role, privileges));
         }
     }
 
@@ -134,8 +150,7 @@ final class FollowedTables {
     }
 
     /// SQL that makes the target fit what is published now; empty where nothing differs or SQL cannot help.
-    static String mending(
-            Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
+    static String mending(Job job, List<PublishedTable> published, PostgresSession source, PostgresSession target) {
         List<TableName> names = published.stream().map(PublishedTable::name).toList();
         SchemaComparison comparison = SchemaComparison.of(
                 published,

@@ -25,8 +25,7 @@ final class ProgressKeeper {
 
     /// @param askAtLeastEvery how often the target is asked for an answer although nothing is pending, to see
     ///     that it is alive
-    ProgressKeeper(
-            Durability durability, Positions positions, EngineListener listener, Duration askAtLeastEvery) {
+    ProgressKeeper(Durability durability, Positions positions, EngineListener listener, Duration askAtLeastEvery) {
         this.durability = durability;
         this.positions = positions;
         this.listener = listener;

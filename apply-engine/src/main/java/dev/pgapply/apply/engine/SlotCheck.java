@@ -51,8 +51,8 @@ final class SlotCheck {
     }
 
     /// Where a slot is stored, the first progress was stored soon after it, before anything was applied. A slot
-    /// that has moved since shows that the progress is gone (a target restored without its replication origins),
-    /// which is no reason to begin anew behind a gap.
+    /// that has moved since shows that the progress is gone (a target restored without its replication
+    /// origins), which is no reason to begin anew behind a gap.
     private Decision begin(Optional<SlotFacts> slot, Optional<SubscriptionRecord> stored) {
         stored.ifPresent(record -> requireAt(slot, record.confirmed()));
         return slot.<Decision>map(found -> new Decision.Adopt(confirmed(found))).orElseGet(Decision.Create::new);
@@ -60,8 +60,9 @@ final class SlotCheck {
 
     private void requireAt(Optional<SlotFacts> slot, Lsn known) {
         if (slot.isEmpty()) {
-            throw lost("slot " + slotName + " does not exist on the source, though the target has applied changes up to "
-                    + known + ": what was committed since is lost");
+            throw lost(
+                    "slot " + slotName + " does not exist on the source, though the target has applied changes up to "
+                            + known + ": what was committed since is lost");
         }
         Lsn confirmed = confirmed(slot.get());
         if (confirmed.isAfter(known)) {

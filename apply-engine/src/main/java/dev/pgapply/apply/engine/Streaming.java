@@ -126,8 +126,8 @@ final class Streaming {
         breakAfterFailure();
     }
 
-    /// The applier ends after the group in hand, unless that waits for something that may never come, a lock for
-    /// instance: then nobody would learn of the failure.
+    /// The applier ends after the group in hand, unless that waits for something that may never come, a lock
+    /// for instance: then nobody would learn of the failure.
     private void breakAfterFailure() {
         if (failure.get() == null) {
             return;

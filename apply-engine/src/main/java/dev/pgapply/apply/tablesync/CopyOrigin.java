@@ -11,12 +11,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import org.jspecify.annotations.Nullable;
 
-/// Marks copied rows as received: whoever follows the target without what it has received itself must not get them,
-/// or two databases that follow each other send each copied row back.
+/// Marks copied rows as received: whoever follows the target without what it has received itself must not get
+/// them, or two databases that follow each other send each copied row back.
 ///
-/// The server leaves out a transaction by the origin in its commit record, so the origin is taken for the time of
-/// the commit only, and one serves all workers. Its progress is never set. Where the role may not use origins,
-/// commits are plain ones.
+/// The server leaves out a transaction by the origin in its commit record, so the origin is taken for the time
+/// of the commit only, and one serves all workers. Its progress is never set. Where the role may not use
+/// origins, commits are plain ones.
 public final class CopyOrigin implements AutoCloseable {
 
     private final String name;

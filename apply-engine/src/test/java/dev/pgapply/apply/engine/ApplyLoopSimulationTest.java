@@ -24,8 +24,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /// Receiver, applier and progress keeper, driven by one thread in a random order that a seed gives, against a
-/// source and a target that are made for it. Engines and targets crash at any step, replies to commits are lost,
-/// and the source sends again what it was not told about.
+/// source and a target that are made for it. Engines and targets crash at any step, replies to commits are
+/// lost, and the source sends again what it was not told about.
 ///
 /// Long runs: `-Dpgapply.seeds=100000`.
 final class ApplyLoopSimulationTest {

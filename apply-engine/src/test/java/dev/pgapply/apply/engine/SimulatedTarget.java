@@ -90,8 +90,10 @@ final class SimulatedTarget {
     void crash() {
         int kept = random.nextInt(durableCommits, commits.size() + 1);
         while (commits.size() > kept) {
-            commits.removeLast().rows().forEach(row -> rows.getOrDefault(row.table(), new ArrayList<>())
-                    .removeLast());
+            commits.removeLast()
+                    .rows()
+                    .forEach(row ->
+                            rows.getOrDefault(row.table(), new ArrayList<>()).removeLast());
         }
         flush();
     }

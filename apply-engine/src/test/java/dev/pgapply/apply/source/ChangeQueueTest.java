@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 
 final class ChangeQueueTest {
 
-    private static final TransactionEvent COMMIT =
-            new TransactionEvent.Commit(new Lsn(1), new Lsn(2), Instant.EPOCH);
+    private static final TransactionEvent COMMIT = new TransactionEvent.Commit(new Lsn(1), new Lsn(2), Instant.EPOCH);
 
     private final ChangeQueue queue = new ChangeQueue(100);
 

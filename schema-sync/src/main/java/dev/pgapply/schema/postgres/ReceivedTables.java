@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/// Which tables of a source receive rows from elsewhere themselves: by a subscription of the server's own or by a
-/// run of this program. A copy takes such rows along, since a stored row does not tell where it came from.
+/// Which tables of a source receive rows from elsewhere themselves: by a subscription of the server's own or by
+/// a run of this program. A copy takes such rows along, since a stored row does not tell where it came from.
 public final class ReceivedTables {
 
     // A partition that is received concerns its root, and a root its partitions.

@@ -28,13 +28,19 @@ public final class TablePrivileges {
         this.session = session;
     }
 
-    /// Those of the tables on which the role lacks at least one of these privileges (`SELECT`, `INSERT`), or whose
-    /// schema it may not use; those that do not exist are left out.
+    /// Those of the tables on which the role lacks at least one of these privileges (`SELECT`, `INSERT`), or
+    /// whose schema it may not use; those that do not exist are left out.
     public List<TableName> lacking(Collection<TableName> tables, String... privileges) {
         Connection connection = session.connection();
         try (PreparedStatement query = connection.prepareStatement(LACKING)) {
-            query.setArray(1, connection.createArrayOf("text", tables.stream().map(TableName::schema).toArray()));
-            query.setArray(2, connection.createArrayOf("text", tables.stream().map(TableName::name).toArray()));
+            query.setArray(
+                    1,
+                    connection.createArrayOf(
+                            "text", tables.stream().map(TableName::schema).toArray()));
+            query.setArray(
+                    2,
+                    connection.createArrayOf(
+                            "text", tables.stream().map(TableName::name).toArray()));
             query.setArray(3, connection.createArrayOf("text", privileges));
             try (ResultSet row = query.executeQuery()) {
                 List<TableName> lacking = new ArrayList<>();
@@ -57,8 +63,8 @@ public final class TablePrivileges {
                 .filter(schema -> !schema.equals("public"))
                 .distinct()
                 .forEach(schema -> statements.add("GRANT USAGE ON SCHEMA " + Quoting.identifier(schema) + to));
-        tables.forEach(table -> statements.add(
-                "GRANT " + String.join(", ", privileges) + " ON TABLE " + Quoting.table(table) + to));
+        tables.forEach(table ->
+                statements.add("GRANT " + String.join(", ", privileges) + " ON TABLE " + Quoting.table(table) + to));
         return String.join("\n", statements);
     }
 }

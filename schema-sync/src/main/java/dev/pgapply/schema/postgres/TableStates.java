@@ -65,8 +65,8 @@ public final class TableStates {
         }
     }
 
-    /// Makes rows for tables that have none, or writes over what was said of them. [State#INIT] never replaces a
-    /// copy: the rest of a killed instance may have committed it while this waited for the row.
+    /// Makes rows for tables that have none, or writes over what was said of them. [State#INIT] never replaces
+    /// a copy: the rest of a killed instance may have committed it while this waited for the row.
     public void put(Connection connection, Collection<TableName> tables, State state, Lsn copyLsn) throws SQLException {
         try (PreparedStatement upsert = connection.prepareStatement(
                 "INSERT INTO pgapply.table_state AS t (subscription, schema_name, table_name, state, copy_lsn)"

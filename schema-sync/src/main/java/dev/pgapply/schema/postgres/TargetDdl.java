@@ -19,8 +19,8 @@ public final class TargetDdl {
 
     private TargetDdl() {}
 
-    /// One statement a line for everything that SQL can mend, schemas first; empty where nothing is to be done, or
-    /// nothing can be.
+    /// One statement a line for everything that SQL can mend, schemas first; empty where nothing is to be done,
+    /// or nothing can be.
     ///
     /// @param role the role that writes
     public static String mending(SchemaComparison comparison, String role) {

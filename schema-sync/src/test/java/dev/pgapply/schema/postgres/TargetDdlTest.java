@@ -71,6 +71,7 @@ final class TargetDdlTest {
     }
 
     private static String mending(Map<dev.pgapply.decoder.TableName, TableSchema> target, String... published) {
-        return TargetDdl.mending(SchemaComparison.of(List.of(published(SOURCE, published)), Map.of(T, SOURCE), target), "writer");
+        return TargetDdl.mending(
+                SchemaComparison.of(List.of(published(SOURCE, published)), Map.of(T, SOURCE), target), "writer");
     }
 }

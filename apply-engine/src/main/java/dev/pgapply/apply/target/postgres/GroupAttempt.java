@@ -273,7 +273,10 @@ final class GroupAttempt {
         while (begin > 0 && !(group.events().get(begin) instanceof TransactionEvent.Begin)) {
             begin--;
         }
-        return new ChangeGroup(group.events().subList(committedEvents, Math.max(begin, committedEvents)), begin - committedEvents, true);
+        return new ChangeGroup(
+                group.events().subList(committedEvents, Math.max(begin, committedEvents)),
+                begin - committedEvents,
+                true);
     }
 
     /// Where the transaction that could not be queued was committed.

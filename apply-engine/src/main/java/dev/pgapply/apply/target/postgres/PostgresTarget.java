@@ -1,7 +1,7 @@
 package dev.pgapply.apply.target.postgres;
 
-import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.ApplyException.SetupException;
+import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
@@ -131,7 +131,8 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     /// A session that ends frees its lock a moment before its origin.
-    private ProgressStore openProgress(Connection connection, EngineListener listener) throws SQLException, InterruptedException {
+    private ProgressStore openProgress(Connection connection, EngineListener listener)
+            throws SQLException, InterruptedException {
         long deadline = System.nanoTime() + ORIGIN_PATIENCE.toNanos();
         while (true) {
             try {

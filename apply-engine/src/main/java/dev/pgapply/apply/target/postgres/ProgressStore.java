@@ -38,8 +38,8 @@ sealed interface ProgressStore {
 
     /// Sets the session up. An origin can be set up in one session only, which fences off every other writer.
     ///
-    /// Progress that is in one place is never looked for in the other: a role that may use origins now takes the
-    /// row's progress along, and one that may not any more is refused.
+    /// Progress that is in one place is never looked for in the other: a role that may use origins now takes
+    /// the row's progress along, and one that may not any more is refused.
     ///
     /// @param role the session's role, for what it should be granted
     /// @param warn hears what a missing right costs

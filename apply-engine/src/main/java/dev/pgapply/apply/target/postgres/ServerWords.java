@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/// What may be repeated of an error of the target's server: everything but values of rows. Those are in its detail and
-/// in its context, of which only names and numbers are taken here, and in some first lines.
+/// What may be repeated of an error of the target's server: everything but values of rows. Those are in its
+/// detail and in its context, of which only names and numbers are taken here, and in some first lines.
 final class ServerWords {
 
     private static final Pattern KEY_COLUMNS = Pattern.compile("\\((.+?)\\)=\\(");

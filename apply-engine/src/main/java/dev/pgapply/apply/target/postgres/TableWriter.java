@@ -289,24 +289,24 @@ final class TableWriter {
         }
     }
 
-    /// The column whose value a parameter of a change's statement carries, counted from 1; empty where a change takes
-    /// more than one statement.
+    /// The column whose value a parameter of a change's statement carries, counted from 1; empty where a change
+    /// takes more than one statement.
     Optional<String> column(Change change, int parameter) {
-        int[] parameters =
-                switch (change) {
-                    case Change.Insert ignored ->
-                        IntStream.concat(IntStream.of(settable), IntStream.of(always))
-                                .sorted()
-                                .toArray();
-                    case Change.Update update when always.length == 0 -> {
-                        Row row = update.newRow().row();
-                        Row lookup = update.oldRow().map(OldRow::row).orElse(row);
-                        yield IntStream.concat(sent(row).stream(), searched(lookup)).toArray();
-                    }
-                    case Change.Update ignored -> new int[0];
-                    case Change.Delete delete -> searched(delete.oldRow().row()).toArray();
-                    case Change.Truncate ignored -> new int[0];
-                };
+        int[] parameters = switch (change) {
+            case Change.Insert ignored ->
+                IntStream.concat(IntStream.of(settable), IntStream.of(always))
+                        .sorted()
+                        .toArray();
+            case Change.Update update
+            when always.length == 0 -> {
+                Row row = update.newRow().row();
+                Row lookup = update.oldRow().map(OldRow::row).orElse(row);
+                yield IntStream.concat(sent(row).stream(), searched(lookup)).toArray();
+            }
+            case Change.Update ignored -> new int[0];
+            case Change.Delete delete -> searched(delete.oldRow().row()).toArray();
+            case Change.Truncate ignored -> new int[0];
+        };
         return parameter >= 1 && parameter <= parameters.length
                 ? Optional.of(columns[parameters[parameter - 1]].name())
                 : Optional.empty();

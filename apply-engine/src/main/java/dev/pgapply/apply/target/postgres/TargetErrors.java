@@ -63,11 +63,10 @@ public final class TargetErrors {
     public ApplyException translate(SchemaException e) {
         String what = "target " + target + ": " + e.getMessage();
         if (e instanceof SchemaException.ConnectionFailed failed) {
-            ErrorCode code =
-                    switch (failed.kind()) {
-                        case REFUSED -> ErrorCode.TARGET_REFUSED;
-                        case UNREACHABLE, LOST -> ErrorCode.TARGET_LOST;
-                    };
+            ErrorCode code = switch (failed.kind()) {
+                case REFUSED -> ErrorCode.TARGET_REFUSED;
+                case UNREACHABLE, LOST -> ErrorCode.TARGET_LOST;
+            };
             return new TargetLost(code, what, failed.hint(), failed);
         }
         return switch (e.sqlState().orElse("")) {
@@ -115,7 +114,10 @@ public final class TargetErrors {
 
     private static TargetLost full(String what, Throwable cause) {
         return new TargetLost(
-                ErrorCode.TARGET_FULL, what, "Free disk space on the target; a run without an end goes on by itself.", cause);
+                ErrorCode.TARGET_FULL,
+                what,
+                "Free disk space on the target; a run without an end goes on by itself.",
+                cause);
     }
 
     private static TargetLost readOnly(String what, Throwable cause) {
@@ -171,7 +173,9 @@ public final class TargetErrors {
 
     private static String conflictHint(ServerWords words, @Nullable Place place) {
         String row = "A row of the target has the same value"
-                + words.constraint().map(name -> " in the unique constraint " + name).orElse("")
+                + words.constraint()
+                        .map(name -> " in the unique constraint " + name)
+                        .orElse("")
                 + words.keyColumns().map(columns -> " (" + columns + ")").orElse("")
                 + ": remove or change it there, ";
         return place == null || place.transaction() == null
@@ -188,7 +192,8 @@ public final class TargetErrors {
         }
         if (words.referringTable().isPresent()) {
             String referring = Quoting.identifier(words.referringTable().get());
-            return "The source's TRUNCATE did not name table " + referring + ", which refers to this one. On the target:"
+            return "The source's TRUNCATE did not name table " + referring
+                    + ", which refers to this one. On the target:"
                     + " ALTER TABLE " + referring + " DROP CONSTRAINT …; or TRUNCATE " + referring + ", …; " + AGAIN
                     + ".";
         }

@@ -302,6 +302,7 @@ class PipelineIT {
                 "ALTER TABLE t ENABLE ALWAYS TRIGGER talk");
     }
 
+    /// B090
     @Test
     void noticesOfEveryStatementBlockNobody() throws SQLException {
         talkativeTrigger("NOTICE");
