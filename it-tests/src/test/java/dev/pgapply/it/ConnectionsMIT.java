@@ -126,7 +126,7 @@ final class ConnectionsMIT {
 
     /// B088: the source's connections are reset, during the copy and later, or end in the middle of a message.
     @Test
-    void aSourceWhoseConnectionsBreakIsReadOn() {
+    void aSourceWhoseConnectionsBreakIsReadOn() throws InterruptedException {
         try (Replication replication = Replication.newest();
                 TcpProxy proxy = TcpProxy.before(replication.source())) {
             replication.with(setup -> setup.sourceEndpoint = proxy::through);
@@ -135,14 +135,14 @@ final class ConnectionsMIT {
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
                 assertTrue(run.events(EngineEvent.CopyStarted.class).size() > 1, "the copy was not interrupted");
-                try (MixedWorkload running = workload.start()) {
+                workload.during(() -> {
                     for (int i = 0; i < 3; i++) {
                         replication.awaitSeen();
                         proxy.reset();
                         replication.awaitSeen();
                         proxy.inject(TcpProxy.Fault.HALF_THEN_CLOSE, () -> {});
                     }
-                }
+                });
                 replication.awaitApplied();
                 replication.assertIdentical();
                 run.assertRunning();
@@ -152,22 +152,22 @@ final class ConnectionsMIT {
 
     /// B088: the same on the target's side.
     @Test
-    void aTargetWhoseConnectionsBreakIsWrittenOn() {
+    void aTargetWhoseConnectionsBreakIsWrittenOn() throws InterruptedException {
         try (Replication replication = Replication.newest();
                 TcpProxy proxy = TcpProxy.before(replication.target())) {
             replication.with(setup -> setup.targetEndpoint = proxy::through);
             MixedWorkload workload = MixedWorkload.prepare(replication, 880, 100);
-            try (EngineRun run = replication.engine();
-                    MixedWorkload running = workload.start()) {
-                for (int i = 0; i < 3; i++) {
-                    replication.awaitSeen();
-                    proxy.reset();
-                    replication.awaitSeen();
-                    proxy.inject(TcpProxy.Fault.REPLY_LOST, () -> {});
-                    replication.awaitSeen();
-                    proxy.inject(TcpProxy.Fault.HALF_THEN_CLOSE, () -> {});
-                }
-                running.close();
+            try (EngineRun run = replication.engine()) {
+                workload.during(() -> {
+                    for (int i = 0; i < 3; i++) {
+                        replication.awaitSeen();
+                        proxy.reset();
+                        replication.awaitSeen();
+                        proxy.inject(TcpProxy.Fault.REPLY_LOST, () -> {});
+                        replication.awaitSeen();
+                        proxy.inject(TcpProxy.Fault.HALF_THEN_CLOSE, () -> {});
+                    }
+                });
                 replication.awaitApplied();
                 replication.assertIdentical();
                 run.assertRunning();

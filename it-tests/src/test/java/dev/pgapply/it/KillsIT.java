@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
@@ -27,18 +28,17 @@ final class KillsIT {
         System.out.println("KillsIT: -Dpgapply.seed=" + seed + ", kills: " + kills);
         try (Replication replication = Replication.newest()) {
             MixedWorkload workload = MixedWorkload.prepare(replication, random.nextLong(), 50_000);
-            int duringCopy = 0;
-            try (workload) {
-                workload.start();
+            AtomicInteger duringCopy = new AtomicInteger();
+            workload.during(() -> {
                 for (int i = 0; i < kills; i++) {
                     try (Launcher run = replication.run(SMALL_AND_QUICK_TO_START)) {
                         awaitRandomMoment(replication, run);
                         assertTrue(run.isRunning(), () -> "seed " + seed + ": " + run.stderr());
                         run.kill();
                     }
-                    duringCopy += isCopied(replication) ? 0 : 1;
+                    duringCopy.addAndGet(isCopied(replication) ? 0 : 1);
                 }
-            }
+            });
             try (Launcher last = replication.run(SMALL_AND_QUICK_TO_START, "--until", "now")) {
                 assertEquals(0, last.awaitExit(), () -> "seed " + seed + ": " + last.stderr());
             }
@@ -57,7 +57,7 @@ final class KillsIT {
         Lsn before = replication.progress();
         Await.until("the run has begun to do something", () -> {
             assertTrue(run.isRunning(), () -> "seed " + seed + ": " + run.stderr());
-            return kind == 1 && !isCopied(replication)
+            return (kind == 1 && !isCopied(replication))
                     ? isCopying(replication)
                     : isCopied(replication) && replication.progress().isAfter(before);
         });

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Random transactions in which a change that is lost or applied twice shows: counters, a log without a key,
 /// duplicate rows found by all their columns, tables that are emptied and filled, keys that change.
-final class MixedWorkload implements AutoCloseable {
+final class MixedWorkload {
 
     private static final String[] TABLES = {
         "CREATE TABLE counters (id int PRIMARY KEY, n int)",
@@ -26,7 +26,6 @@ final class MixedWorkload implements AutoCloseable {
     private final RandomGenerator random;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    private @Nullable Thread thread;
     private int serial;
 
     private MixedWorkload(TestDatabase source, long seed) {
@@ -63,21 +62,41 @@ final class MixedWorkload implements AutoCloseable {
         }
     }
 
-    /// Commits transactions on a thread of its own until this object is closed, some hundred a second.
-    MixedWorkload start() {
-        thread = Thread.ofPlatform().name("workload").start(() -> {
-            try (Connection connection = source.connect();
-                    Statement statement = connection.createStatement()) {
-                connection.setAutoCommit(false);
-                while (!stopping.get()) {
-                    transaction(connection, statement);
-                    TimeUnit.MILLISECONDS.sleep(random.nextInt(6));
-                }
-            } catch (SQLException | RuntimeException | InterruptedException e) {
-                failure.set(e);
+    /// Commits transactions on a thread of its own, some hundred a second, as long as the body runs.
+    ///
+    /// @throws AssertionError if one has failed
+    void during(Body body) throws InterruptedException {
+        stopping.set(false);
+        Thread thread = Thread.ofPlatform().name("workload").start(this::runUntilStopped);
+        try {
+            body.run();
+        } finally {
+            stopping.set(true);
+            thread.join();
+        }
+        Throwable failed = failure.get();
+        if (failed != null) {
+            throw new AssertionError("the workload failed", failed);
+        }
+    }
+
+    /// What happens meanwhile.
+    @FunctionalInterface
+    interface Body {
+        void run() throws InterruptedException;
+    }
+
+    private void runUntilStopped() {
+        try (Connection connection = source.connect();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            while (!stopping.get()) {
+                transaction(connection, statement);
+                TimeUnit.MILLISECONDS.sleep(random.nextInt(6));
             }
-        });
-        return this;
+        } catch (SQLException | RuntimeException | InterruptedException e) {
+            failure.set(e);
+        }
     }
 
     private void transaction(Connection connection, Statement statement) throws SQLException {
@@ -126,21 +145,5 @@ final class MixedWorkload implements AutoCloseable {
                     "UPDATE moving SET v = -v WHERE id % 2 = " + random.nextInt(2)
                 };
         };
-    }
-
-    /// Ends the transactions of the thread.
-    ///
-    /// @throws AssertionError if one has failed
-    @Override
-    public void close() {
-        stopping.set(true);
-        Thread running = thread;
-        if (running != null) {
-            Await.until("the workload has ended", () -> running.join(java.time.Duration.ofMillis(10)));
-        }
-        Throwable failed = failure.get();
-        if (failed != null) {
-            throw new AssertionError("the workload failed", failed);
-        }
     }
 }

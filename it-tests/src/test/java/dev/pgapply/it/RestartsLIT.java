@@ -44,9 +44,9 @@ final class RestartsLIT {
     /// B080: the same engine goes on after each end of its servers, violent or not.
     @Test
     void aRunningJobSurvivesCrashesAndRestartsOfBothServers() {
-        try (Replication replication = replication();
-                MixedWorkload workload = MixedWorkload.prepare(replication, 80, 100);
-                EngineRun run = replication.engine()) {
+        try (Replication replication = replication()) {
+            MixedWorkload workload = MixedWorkload.prepare(replication, 80, 100);
+            EngineRun run = replication.engine();
             replication.awaitApplied();
             List<Runnable> ends =
                     List.of(targetServer::kill, sourceServer::kill, targetServer::stopFast, sourceServer::stopFast);
@@ -59,18 +59,18 @@ final class RestartsLIT {
                 replication.awaitApplied();
                 replication.assertIdentical();
             }
-            run.assertRunning();
+            run.close();
         }
     }
 
     /// B080: the server process that applies is ended at a moment that nobody chose.
     @Test
-    void aTerminatedWritingSessionLosesAndRepeatsNothing() {
-        try (Replication replication = replication();
-                MixedWorkload workload = MixedWorkload.prepare(replication, 81, 100);
-                EngineRun run = replication.engine()) {
+    void aTerminatedWritingSessionLosesAndRepeatsNothing() throws InterruptedException {
+        try (Replication replication = replication()) {
+            MixedWorkload workload = MixedWorkload.prepare(replication, 81, 100);
+            EngineRun run = replication.engine();
             replication.awaitApplied();
-            try (MixedWorkload running = workload.start()) {
+            workload.during(() -> {
                 for (int i = 0; i < 8; i++) {
                     Lsn before = replication.progress();
                     Await.until("it goes on", () -> replication.progress().isAfter(before));
@@ -83,10 +83,10 @@ final class RestartsLIT {
                                             + " WHERE datname = current_database())")
                                     .equals(Optional.of("t")));
                 }
-            }
+            });
             replication.awaitApplied();
             replication.assertIdentical();
-            run.assertRunning();
+            run.close();
         }
     }
 
@@ -186,11 +186,10 @@ final class RestartsLIT {
                 lock.execute("LOCK TABLE b IN ACCESS EXCLUSIVE MODE");
                 source.execute("INSERT INTO a SELECT generate_series(1, 30)");
                 replication.awaitApplied();
-                Lsn applied = source.flushLsn();
+                source.execute("INSERT INTO b SELECT generate_series(1, 30)");
+                Lsn blocked = source.flushLsn();
                 source.execute(
-                        "INSERT INTO b SELECT generate_series(1, 30)",
-                        "INSERT INTO c SELECT generate_series(1, 30)",
-                        "INSERT INTO a SELECT generate_series(31, 40)");
+                        "INSERT INTO c SELECT generate_series(1, 30)", "INSERT INTO a SELECT generate_series(31, 40)");
                 Lsn rows = source.flushLsn();
                 for (int i = 0; i < 20; i++) {
                     source.execute("INSERT INTO other VALUES ('only for keepalives')");
@@ -200,19 +199,13 @@ final class RestartsLIT {
                 Await.until(
                         "a keepalive with a later position has come",
                         () -> source.query(received).equals(Optional.of("t")));
-                assertFalse(replication.confirmed().isAfter(applied.max(beginOfNext(source, applied))));
                 killed.kill();
-                assertTrue(replication.confirmed().isBefore(rows), "the slot is ahead of what is applied");
+                assertTrue(replication.confirmed().isBefore(blocked), "the slot is ahead of what is applied");
                 holder.rollback();
             }
             replication.applyUntilNow();
             replication.assertIdentical("a", "b", "c");
         }
-    }
-
-    /// Nothing of another session lies between the two but what was read as the flush position.
-    private static Lsn beginOfNext(TestDatabase source, Lsn lsn) {
-        return Lsn.parse(source.query("SELECT '" + lsn + "'::pg_lsn + 512").orElseThrow());
     }
 
     /// B086: other databases of the cluster are busy, this one is not; then the source shuts down with the
