@@ -189,16 +189,16 @@ final class RestartsLIT {
                 source.execute("INSERT INTO b SELECT generate_series(1, 30)");
                 Lsn blocked = source.flushLsn();
                 source.execute(
-                        "INSERT INTO c SELECT generate_series(1, 30)", "INSERT INTO a SELECT generate_series(31, 40)");
+                        "INSERT INTO c SELECT generate_series(1, 30)",
+                        "INSERT INTO a SELECT generate_series(31, 40)");
                 Lsn rows = source.flushLsn();
                 for (int i = 0; i < 20; i++) {
                     source.execute("INSERT INTO other VALUES ('only for keepalives')");
                 }
                 String received = "SELECT write_lsn > '" + rows + "'::pg_lsn FROM pg_stat_replication WHERE"
                         + " application_name = 'pgapply/" + replication.name() + "' AND write_lsn IS NOT NULL";
-                Await.until(
-                        "a keepalive with a later position has come",
-                        () -> source.query(received).equals(Optional.of("t")));
+                Await.until("a keepalive with a later position has come", () -> source.query(received)
+                        .equals(Optional.of("t")));
                 killed.kill();
                 assertTrue(replication.confirmed().isBefore(blocked), "the slot is ahead of what is applied");
                 holder.rollback();
