@@ -208,8 +208,8 @@ final class RestartsLIT {
         }
     }
 
-    /// B086: other databases of the cluster are busy, this one is not; then the source shuts down with the engine
-    /// connected.
+    /// B086: other databases of the cluster are busy, this one is not; then the source shuts down with the
+    /// engine connected.
     @Test
     void anIdleSlotFollowsAndTheSourceCanShutDown() {
         try (Replication replication = replication();
