@@ -119,10 +119,10 @@ final class RestartsLIT {
     /// B082: nothing is written to the target for it but one position now and then.
     @Test
     void aSlotFollowsLogThatHasNothingForIt() {
-        try (Replication replication = replication().with(setup -> setup.publications = List.of("some"))) {
+        try (Replication replication = replication().with(setup -> setup.publications = List.of("wanted"))) {
             TestDatabase source = replication.source();
             replication.both("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE other (v text)");
-            source.execute("CREATE PUBLICATION some FOR TABLE t", "INSERT INTO t VALUES (1)");
+            source.execute("CREATE PUBLICATION wanted FOR TABLE t", "INSERT INTO t VALUES (1)");
             Lsn progress;
             Lsn end;
             long nanos = System.nanoTime();
@@ -146,7 +146,7 @@ final class RestartsLIT {
             assertTrue(writes <= 6 + seconds / 2, () -> writes + " writes in " + seconds + " s");
 
             // Killed while only the slot and the stored position know how far it was.
-            try (Launcher killed = replication.run("--publication", "some")) {
+            try (Launcher killed = replication.run("--publication", "wanted")) {
                 source.execute("INSERT INTO other VALUES ('more')");
                 replication.awaitConfirmed(source.flushLsn());
                 killed.kill();
@@ -170,15 +170,15 @@ final class RestartsLIT {
     /// B083: the source's position is not the target's.
     @Test
     void keepalivesBehindRowsThatWaitMoveNoSlot() throws SQLException {
-        try (Replication replication = replication().with(setup -> setup.publications = List.of("some"))) {
+        try (Replication replication = replication().with(setup -> setup.publications = List.of("wanted"))) {
             TestDatabase source = replication.source();
             replication.both(
                     "CREATE TABLE a (id int PRIMARY KEY)",
                     "CREATE TABLE b (id int PRIMARY KEY)",
                     "CREATE TABLE c (id int)",
                     "CREATE TABLE other (v text)");
-            source.execute("CREATE PUBLICATION some FOR TABLE a, b, c");
-            try (Launcher killed = replication.run("--publication", "some");
+            source.execute("CREATE PUBLICATION wanted FOR TABLE a, b, c");
+            try (Launcher killed = replication.run("--publication", "wanted");
                     Connection holder = replication.target().connect();
                     Statement lock = holder.createStatement()) {
                 replication.awaitApplied();
