@@ -126,6 +126,7 @@ final class ConnectionsMIT {
 
     /// B088: the source's connections are reset, during the copy and later, or end in the middle of a message.
     @Test
+    @SuppressWarnings("try") // The workload runs beside the test.
     void aSourceWhoseConnectionsBreakIsReadOn() {
         try (Replication replication = Replication.newest();
                 TcpProxy proxy = TcpProxy.before(replication.source())) {
@@ -152,6 +153,7 @@ final class ConnectionsMIT {
 
     /// B088: the same on the target's side.
     @Test
+    @SuppressWarnings("try") // The workload runs beside the test.
     void aTargetWhoseConnectionsBreakIsWrittenOn() {
         try (Replication replication = Replication.newest();
                 TcpProxy proxy = TcpProxy.before(replication.target())) {

@@ -57,7 +57,8 @@ final class KillsIT {
         Lsn before = replication.progress();
         Await.until("the run has begun to do something", () -> {
             assertTrue(run.isRunning(), () -> "seed " + seed + ": " + run.stderr());
-            return kind == 1 && !isCopied(replication)
+            boolean inCopy = kind == 1 && !isCopied(replication);
+            return inCopy
                     ? isCopying(replication)
                     : isCopied(replication) && replication.progress().isAfter(before);
         });

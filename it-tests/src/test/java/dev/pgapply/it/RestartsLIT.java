@@ -65,6 +65,7 @@ final class RestartsLIT {
 
     /// B080: the server process that applies is ended at a moment that nobody chose.
     @Test
+    @SuppressWarnings("try") // The workload runs beside the test.
     void aTerminatedWritingSessionLosesAndRepeatsNothing() {
         try (Replication replication = replication();
                 MixedWorkload workload = MixedWorkload.prepare(replication, 81, 100);
