@@ -269,8 +269,8 @@ final class TrapsIT {
         }
     }
 
-    /// A dump has the rows and the control tables as of its time; the replication origin belongs to the cluster: it
-    /// is missing there, or is ahead of what was restored.
+    /// A dump has the rows and the control tables as of its time; the replication origin belongs to the
+    /// cluster: it is missing there, or is ahead of what was restored.
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aTargetRestoredFromADumpIsAGapWhateverItsOriginSays(boolean originIsThere) {
@@ -296,8 +296,8 @@ final class TrapsIT {
         }
     }
 
-    /// `pg_replication_origin_xact_setup` survives a rollback in the session's memory, and from 16 on the rollback
-    /// itself moves the origin.
+    /// `pg_replication_origin_xact_setup` survives a rollback in the session's memory, and from 16 on the
+    /// rollback itself moves the origin.
     @ParameterizedTest
     @CsvSource({"true", "false"})
     void aCommitThatFailsMovesNoProgress(boolean grouping) {
