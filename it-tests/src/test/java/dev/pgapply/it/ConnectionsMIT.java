@@ -11,9 +11,11 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Field cases of group M: time limits and a network that fails.
+@Tag("robustness")
 final class ConnectionsMIT {
 
     /// B087: the walsender gives up when it hears nothing for three seconds.

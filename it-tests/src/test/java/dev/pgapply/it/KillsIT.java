@@ -10,9 +10,11 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// SIGKILL at any moment loses nothing and repeats nothing. Long runs: `-Dpgapply.kills=1000`.
+@Tag("robustness")
 final class KillsIT {
 
     private static final Map<String, String> SMALL_AND_QUICK_TO_START =

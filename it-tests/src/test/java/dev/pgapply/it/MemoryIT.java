@@ -8,10 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// The process runs in a heap of 256 MB whatever the size of a transaction, as long as a row fits. Long runs:
 /// `-Dpgapply.rows=5000000`.
+@Tag("robustness")
 final class MemoryIT {
 
     private static final Map<String, String> HEAP = Map.of("PGAPPLY_JAVA_OPTS", "-Xmx256m -XX:+ExitOnOutOfMemoryError");
