@@ -151,7 +151,8 @@ sealed interface ProgressStore {
     static void prune(Connection other, String subscription, Lsn from, Lsn durable) throws SQLException {
         try (PreparedStatement delete = other.prepareStatement(
                 "DELETE FROM pgapply.progress WHERE subscription = ? AND lsn >= ?::pg_lsn AND lsn <"
-                        + " (SELECT max(lsn) FROM pgapply.progress WHERE subscription = ? AND lsn <= ?::pg_lsn)")) {
+                        + " (SELECT lsn FROM pgapply.progress WHERE subscription = ? AND lsn <= ?::pg_lsn"
+                        + " ORDER BY lsn DESC LIMIT 1)")) {
             delete.setString(1, subscription);
             delete.setString(2, from.toString());
             delete.setString(3, subscription);

@@ -187,7 +187,7 @@ public final class TargetErrors {
     private static String rejectedHint(ServerWords words, @Nullable Place place) {
         if (words.isEncoding()) {
             return (place == null || place.transaction() == null ? "Change the value on the source, or use" : "Use")
-                    + " a target database that can hold the character (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE"
+                    + " a target database whose encoding has the character (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE"
                     + " template0;), " + AGAIN + ".";
         }
         if (words.referringTable().isPresent()) {
