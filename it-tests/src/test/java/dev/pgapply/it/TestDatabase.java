@@ -78,8 +78,13 @@ record TestDatabase(TestServer server, String name) implements AutoCloseable {
         return Long.parseLong(query("SELECT count(*) FROM " + table).orElseThrow());
     }
 
-    /// The end of the WAL that is on disk: at least the end of every transaction committed before this call.
+    /// The end of the WAL that is on disk: at least the end of every transaction committed before this call, also
+    /// of those that did not wait for their commit to be on disk, as a subscription's do not.
     Lsn flushLsn() {
+        if (!query("SELECT pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn()")
+                .equals(Optional.of("t"))) {
+            query("SELECT pg_logical_emit_message(true, 'pgapply_test', 'a commit that waits')");
+        }
         return Lsn.parse(query("SELECT pg_current_wal_flush_lsn()").orElseThrow());
     }
 
