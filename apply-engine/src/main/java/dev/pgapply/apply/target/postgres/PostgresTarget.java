@@ -127,7 +127,8 @@ public final class PostgresTarget implements TargetEngine {
                         pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session), errors),
                 catalog,
                 errors,
-                listener);
+                listener,
+                subscription.allowTriggers());
     }
 
     /// A session that ends frees its lock a moment before its origin.
