@@ -52,6 +52,8 @@ final class Applier {
     private TransactionEvent.@Nullable Begin current;
     /// Whether rows of the current transaction were collected or written.
     private boolean currentHasRows;
+    /// Whether the target has the current transaction, prepared but undecided.
+    private boolean currentIsThere;
 
     private Lsn passed = Lsn.INVALID;
     private Instant lastCommitTime = Instant.EPOCH;
@@ -129,25 +131,70 @@ final class Applier {
 
     private void take(TransactionEvent event) {
         switch (event) {
-            case TransactionEvent.Begin begin -> {
-                current = begin;
-                currentHasRows = false;
-                add(begin);
-            }
+            case TransactionEvent.Begin begin -> begin(begin);
             case Change.Truncate truncate -> truncate(truncate);
             case Change.Insert insert -> change(insert, insert.relation());
             case Change.Update update -> change(update, update.relation());
             case Change.Delete delete -> change(delete, delete.relation());
             case TransactionEvent.Commit commit -> commit(commit);
-            case TransactionEvent.Message ignored -> {}
-            case TransactionEvent.Prepare ignored -> throw twoPhase();
-            case TransactionEvent.CommitPrepared ignored -> throw twoPhase();
-            case TransactionEvent.RollbackPrepared ignored -> throw twoPhase();
+            case TransactionEvent.Message message -> message(message);
+            case TransactionEvent.Prepare prepare -> prepare(prepare);
+            case TransactionEvent.CommitPrepared decided -> {
+                if (isDecisionDue(decided.commitLsn(), decided.endLsn())) {
+                    finish(decided);
+                }
+            }
+            case TransactionEvent.RollbackPrepared decided -> {
+                if (isDecisionDue(decided.rollbackEndLsn(), decided.rollbackEndLsn())) {
+                    session.rollbackPrepared(decided);
+                    positions.committed(decided.rollbackEndLsn());
+                }
+            }
         }
     }
 
-    private static IllegalStateException twoPhase() {
-        return new IllegalStateException("two-phase was not asked for");
+    /// A prepared transaction shares its target transaction with no other.
+    private void begin(TransactionEvent.Begin begin) {
+        if (begin.prepared()) {
+            flush();
+        }
+        current = begin;
+        currentHasRows = false;
+        // Prepared before this stream began, and now sent again, at its prepare or its commit.
+        currentIsThere = session.isPrepared(begin.xid()) && !gate.isDone(begin.finalLsn());
+        add(begin);
+    }
+
+    private void prepare(TransactionEvent.Prepare prepare) {
+        current = null;
+        lastCommitTime = prepare.prepareTime();
+        add(prepare);
+        complete = events.size();
+        passed = passed.max(prepare.endLsn());
+        flush();
+    }
+
+    private boolean isDecisionDue(Lsn lsn, Lsn endLsn) {
+        flush();
+        passed = passed.max(endLsn);
+        return !gate.isDone(lsn);
+    }
+
+    private void finish(TransactionEvent.CommitPrepared decided) {
+        session.commitPrepared(decided);
+        positions.committed(decided.endLsn());
+        listener.onEvent(new EngineEvent.Committed(0, 0, decided.endLsn(), decided.commitTime()));
+    }
+
+    private void message(TransactionEvent.Message message) {
+        TransactionEvent.Begin begin = current;
+        if (begin == null) {
+            passed = passed.max(message.lsn());
+        } else if (gate.isDone(begin.finalLsn())) {
+            return;
+        }
+        listener.onEvent(new EngineEvent.LogicalMessage(
+                message.transactional(), message.lsn(), message.prefix(), message.content()));
     }
 
     private void change(Change change, Relation relation) {
@@ -168,6 +215,9 @@ final class Applier {
         TransactionEvent.Begin begin = current;
         if (begin == null) {
             throw new IllegalStateException("a change outside of a transaction");
+        }
+        if (currentIsThere) {
+            return false;
         }
         return switch (gate.decide(relation, begin.finalLsn())) {
             case APPLY -> true;
@@ -197,6 +247,7 @@ final class Applier {
     }
 
     private void commit(TransactionEvent.Commit commit) {
+        TransactionEvent.Begin begun = current;
         current = null;
         lastCommitTime = commit.commitTime();
         if (!currentHasRows) {
@@ -206,6 +257,11 @@ final class Applier {
                 bytes -= begin.retainedBytes();
             }
             passed = passed.max(commit.endLsn());
+            if (currentIsThere && begun != null) {
+                flush();
+                finish(new TransactionEvent.CommitPrepared(
+                        begun.xid(), "", commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+            }
             return;
         }
         add(commit);

@@ -14,10 +14,12 @@ import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.PgOutputDecoder;
+import dev.pgapply.decoder.transaction.FullDisk;
 import dev.pgapply.decoder.transaction.TransactionAssembler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Changes in flight: the receiver's thread, the progress keeper's thread, and the caller's as the applier.
@@ -45,6 +47,7 @@ final class Streaming {
             TargetSession session,
             Durability durability,
             Lsn start,
+            Function<FullDisk, TransactionAssembler> assembly,
             EngineListener listener,
             Duration silence) {
         this.stream = stream;
@@ -56,11 +59,12 @@ final class Streaming {
         this.receiver = new Receiver(
                 stream,
                 new PgOutputDecoder(),
-                new TransactionAssembler(),
+                assembly,
                 queue,
                 new Receiver.Positions(positions::confirmed, positions::committed),
                 start,
-                silence.dividedBy(3));
+                silence.dividedBy(3),
+                warning -> listener.onEvent(new EngineEvent.Warning(warning)));
         this.keeper = new ProgressKeeper(durability, positions, listener, silence.dividedBy(6));
     }
 
@@ -86,6 +90,7 @@ final class Streaming {
             join(watching, publications::abort);
             join(keeping, durability::abort);
             join(receiving, stream::abort);
+            receiver.close();
         }
         @Nullable RuntimeException failed = failure.get();
         if (failed != null) {

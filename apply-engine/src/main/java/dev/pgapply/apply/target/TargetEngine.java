@@ -8,8 +8,9 @@ public interface TargetEngine {
     /// What the writing session has to know of the source.
     ///
     /// @param version `server_version_num`
+    /// @param systemIdentifier the cluster's
     /// @param unconverted values come in bytes whose encoding is not known
-    record Source(int version, boolean unconverted) {}
+    record Source(int version, String systemIdentifier, boolean unconverted) {}
 
     /// Opens the writing session: fences off every other instance, then reads the progress.
     ///

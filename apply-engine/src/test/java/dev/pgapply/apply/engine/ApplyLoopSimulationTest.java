@@ -140,11 +140,12 @@ final class ApplyLoopSimulationTest {
                 receiver = new Receiver(
                         stream,
                         new PgOutputDecoder(),
-                        new TransactionAssembler(),
+                        fullDisk -> new TransactionAssembler(),
                         queue,
                         new Receiver.Positions(positions::confirmed, positions::committed),
                         progress,
-                        LONG);
+                        LONG,
+                        warning -> {});
                 TableGate gate = new TableGate(progress, target.copyLsns(), Set.of(SimulatedSource.GONE));
                 applier = new Applier(queue, session, gate, limits, positions, event -> {});
                 keeper = new ProgressKeeper(target.durability(this::meanwhile), positions, event -> {}, LONG);

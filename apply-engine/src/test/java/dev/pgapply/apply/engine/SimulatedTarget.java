@@ -204,6 +204,21 @@ final class SimulatedTarget {
         }
 
         @Override
+        public boolean isPrepared(int xid) {
+            return false;
+        }
+
+        @Override
+        public void commitPrepared(TransactionEvent.CommitPrepared decided) {
+            throw new AssertionError("nobody sent this");
+        }
+
+        @Override
+        public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
+            throw new AssertionError("nobody sent this");
+        }
+
+        @Override
         public void close() {}
 
         @Override

@@ -3,8 +3,11 @@ package dev.pgapply.decoder.transaction;
 import dev.pgapply.decoder.PgOutputMessage;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The streamed transactions whose end is not known yet. Blocks of several alternate; at most one block is
@@ -20,6 +23,7 @@ final class OpenStreams implements AutoCloseable {
     private final long smallestWriteBytes;
     private final RelationCache relations;
     private final Map<Integer, Transaction> byXid = new HashMap<>();
+    private final Set<Transaction> aside = new HashSet<>();
     private @Nullable Transaction current;
 
     /// One of them.
@@ -46,11 +50,15 @@ final class OpenStreams implements AutoCloseable {
         Optional<String> origin() {
             return origin;
         }
+
+        void origin(String name) {
+            origin = Optional.of(name);
+        }
     }
 
-    OpenStreams(SpoolSettings settings, RelationCache relations) {
+    OpenStreams(SpoolSettings settings, FullDisk fullDisk, RelationCache relations) {
         this.directory = SpoolDirectory.open(settings.directory());
-        this.budget = new SpoolBudget(settings);
+        this.budget = new SpoolBudget(settings, fullDisk);
         this.smallestWriteBytes = Math.min(SMALLEST_WRITE_BYTES, settings.memoryBytes());
         this.relations = relations;
     }
@@ -69,13 +77,32 @@ final class OpenStreams implements AutoCloseable {
                             known != null ? "open" : "unknown"));
         }
         if (known == null) {
-            known = new Transaction(
-                    start.xid(),
-                    new Spool(start.xid(), directory.file(start.xid()), budget),
-                    new StreamedRelations(relations));
+            known = make(start.xid());
             byXid.put(start.xid(), known);
         }
         current = known;
+    }
+
+    /// Makes room for a transaction that is not streamed.
+    Transaction apart(int xid) {
+        Transaction transaction = make(xid);
+        setAside(transaction);
+        return transaction;
+    }
+
+    /// Keeps a transaction whose end has come, but not its decision.
+    void setAside(Transaction transaction) {
+        aside.add(transaction);
+    }
+
+    /// Forgets a transaction that was taken or set aside.
+    void delete(Transaction transaction) {
+        aside.remove(transaction);
+        transaction.spool.delete();
+    }
+
+    private Transaction make(int xid) {
+        return new Transaction(xid, new Spool(xid, directory.file(xid), budget), new StreamedRelations(relations));
     }
 
     void stop() {
@@ -83,7 +110,7 @@ final class OpenStreams implements AutoCloseable {
     }
 
     void origin(String name) {
-        block().origin = Optional.of(name);
+        block().origin(name);
     }
 
     void append(PgOutputMessage.Streamed streamed) {
@@ -92,13 +119,18 @@ final class OpenStreams implements AutoCloseable {
             transaction.relations.arrived(description.relation().oid());
         }
         transaction.spool.append(streamed);
+        limitMemory();
+    }
+
+    /// Writes out what is too much to stay in memory.
+    void limitMemory() {
         while (budget.memoryIsExceededWith(0) && spillLargest()) {
             // One may not be enough.
         }
     }
 
     private boolean spillLargest() {
-        Optional<Spool> largest = byXid.values().stream()
+        Optional<Spool> largest = Stream.concat(byXid.values().stream(), aside.stream())
                 .map(Transaction::spool)
                 .filter(spool -> spool.spillableBytes() > 0)
                 .max(Comparator.comparingLong(Spool::spillableBytes));
@@ -138,12 +170,13 @@ final class OpenStreams implements AutoCloseable {
     }
 
     SpoolUsage usage() {
-        return budget.usage(byXid.size());
+        return budget.usage(byXid.size() + aside.size());
     }
 
     @Override
     public void close() {
         byXid.clear();
+        aside.clear();
         current = null;
         directory.close();
     }

@@ -4,11 +4,17 @@ package dev.pgapply.decoder.transaction;
 final class SpoolBudget {
 
     private final SpoolSettings settings;
+    private final FullDisk fullDisk;
     private long memoryBytes;
     private long diskBytes;
 
-    SpoolBudget(SpoolSettings settings) {
+    SpoolBudget(SpoolSettings settings, FullDisk fullDisk) {
         this.settings = settings;
+        this.fullDisk = fullDisk;
+    }
+
+    FullDisk fullDisk() {
+        return fullDisk;
     }
 
     void memoryChanged(long bytes) {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /// Its [TransactionEvent.Begin] is held back until the message after it, which may name the origin.
 ///
 /// A streamed transaction is spooled until its commit or prepare, and what was rolled back of it is removed;
-/// then it flows like any other. Nothing that is spooled may be confirmed to the source.
+/// then it flows like any other. A prepared one may have to wait for its decision; then it flows like one that
+/// was never prepared, and until then [#heldFrom()] says what must not be confirmed to the source.
 ///
 /// One per connection, used by one thread. After an exception, its own or that of the consumer, it can only be
 /// closed, and a transaction of which no end was handed out has to be discarded.
@@ -25,10 +26,14 @@ public final class TransactionAssembler implements AutoCloseable {
     /// Null if streaming is not asked for.
     private final @Nullable OpenStreams streams;
 
+    private final PreparedHold hold;
+
     /// The transaction between its first and its last message, if one is open.
     private @Nullable OpenTransaction open;
     /// The open transaction's begin while it can still learn of an origin.
     private TransactionEvent.@Nullable Begin held;
+    /// The open transaction if it is to be kept until its decision.
+    private PreparedHold.@Nullable Transaction kept;
 
     private long ignoredAborts;
 
@@ -37,33 +42,36 @@ public final class TransactionAssembler implements AutoCloseable {
     /// For a stream without `streaming`; a stream block is then an error.
     public TransactionAssembler() {
         streams = null;
+        hold = new PreparedHold(Lsn.INVALID);
     }
 
-    /// For a stream with `streaming`, `on` or `parallel`. Removes files that a killed process has left in the
-    /// directory.
+    /// For a stream with `streaming`, `on` or `parallel`, or with `two_phase`. Removes files that a killed
+    /// process has left in the directory.
     ///
+    /// @param holdPreparedBefore transactions whose prepare record begins before it are handed out when they
+    ///     are committed, not when they are prepared
+    /// @param fullDisk asked whenever a file cannot grow, on the thread that uses the assembler
     /// @throws SpoolException.Unusable if the directory is not usable
-    public TransactionAssembler(SpoolSettings settings) {
-        streams = new OpenStreams(settings, relations);
+    public TransactionAssembler(SpoolSettings settings, Lsn holdPreparedBefore, FullDisk fullDisk) {
+        streams = new OpenStreams(settings, fullDisk, relations);
+        hold = new PreparedHold(holdPreparedBefore);
     }
 
     /// Takes the next message and hands out the events that it completes: none, one, or all of a streamed
     /// transaction.
     ///
+    /// @param bytes what the message was decoded from, `length` of them from `offset` on
     /// @throws UnexpectedMessageException if the message has no place here
-    /// @throws SpoolException if a streamed transaction cannot be kept, or cannot be read back
-    public void accept(PgOutputMessage message, Consumer<? super TransactionEvent> out) {
+    /// @throws SpoolException if a transaction cannot be kept, or cannot be read back
+    public void accept(
+            PgOutputMessage message, byte[] bytes, int offset, int length, Consumer<? super TransactionEvent> out) {
+        PreparedHold.Transaction keeping = kept;
         switch (message) {
+            case PgOutputMessage.Streamable part when keeping != null -> keep(keeping, part, bytes, offset, length);
             case PgOutputMessage.Streamable part -> part(part, out);
             case PgOutputMessage.Begin begin ->
                 begin("a transaction's begin", begin.xid(), begin.finalLsn(), begin.commitTime(), Optional.empty());
-            case PgOutputMessage.BeginPrepare begin ->
-                begin(
-                        "a prepared transaction's begin",
-                        begin.xid(),
-                        begin.prepareLsn(),
-                        begin.prepareTime(),
-                        Optional.of(begin.gid()));
+            case PgOutputMessage.BeginPrepare begin -> beginPrepare(begin);
             case PgOutputMessage.Origin origin -> origin(origin, out);
             case PgOutputMessage.Commit commit -> commit(commit, out);
             case PgOutputMessage.Prepare prepare -> prepare(prepare, out);
@@ -95,6 +103,27 @@ public final class TransactionAssembler implements AutoCloseable {
         out.accept(event);
     }
 
+    private void keep(
+            PreparedHold.Transaction keeping, PgOutputMessage.Streamable part, byte[] bytes, int offset, int length) {
+        if (part instanceof PgOutputMessage.RelationMessage description) {
+            relations.put(description.relation());
+        }
+        keeping.append(inside("a change or message").xid(), part, bytes, offset, length);
+        streams().limitMemory();
+    }
+
+    private void beginPrepare(PgOutputMessage.BeginPrepare begin) {
+        begin(
+                "a prepared transaction's begin",
+                begin.xid(),
+                begin.prepareLsn(),
+                begin.prepareTime(),
+                Optional.of(begin.gid()));
+        if (hold.concerns(begin.prepareLsn())) {
+            kept = hold.begin(begin, streams(), relations);
+        }
+    }
+
     private void begin(String what, int xid, Lsn finalLsn, Instant time, Optional<String> gid) {
         outside(what);
         open = new OpenTransaction(xid, finalLsn, gid);
@@ -109,6 +138,11 @@ public final class TransactionAssembler implements AutoCloseable {
         TransactionEvent.Begin begin = held;
         if (begin == null) {
             throw new UnexpectedMessageException("an origin does not follow a transaction's begin");
+        }
+        PreparedHold.Transaction keeping = kept;
+        if (keeping != null) {
+            keeping.spooled().origin(origin.name());
+            return;
         }
         held = null;
         out.accept(new TransactionEvent.Begin(
@@ -132,20 +166,36 @@ public final class TransactionAssembler implements AutoCloseable {
             throw new UnexpectedMessageException("a prepare at %s ends the transaction begun for %s"
                     .formatted(prepare.prepareLsn(), transaction.finalLsn()));
         }
-        release(out);
         open = null;
+        if (kept != null) {
+            kept = null;
+            held = null;
+            return;
+        }
+        release(out);
         out.accept(new TransactionEvent.Prepare(
                 prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
     }
 
     private void commitPrepared(PgOutputMessage.CommitPrepared commit, Consumer<? super TransactionEvent> out) {
         outside("a commit of a prepared transaction");
+        Optional<PreparedHold.Transaction> decided = hold.take(commit.xid(), commit.gid());
+        if (decided.isPresent()) {
+            OpenStreams.Transaction transaction = decided.get().spooled();
+            out.accept(new TransactionEvent.Begin(
+                    commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()));
+            replay(transaction, decided.get().relations(), out);
+            out.accept(new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+            return;
+        }
         out.accept(new TransactionEvent.CommitPrepared(
                 commit.xid(), commit.gid(), commit.commitLsn(), commit.endLsn(), commit.commitTime()));
     }
 
     private void rollbackPrepared(PgOutputMessage.RollbackPrepared rollback, Consumer<? super TransactionEvent> out) {
         outside("a rollback of a prepared transaction");
+        hold.take(rollback.xid(), rollback.gid())
+                .ifPresent(rolledBack -> streams().delete(rolledBack.spooled()));
         out.accept(new TransactionEvent.RollbackPrepared(
                 rollback.xid(),
                 rollback.gid(),
@@ -169,28 +219,33 @@ public final class TransactionAssembler implements AutoCloseable {
         OpenStreams.Transaction transaction = streams().take(commit.xid());
         out.accept(new TransactionEvent.Begin(
                 commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()));
-        replay(transaction, out);
+        replay(transaction, transaction.relations(), out);
         out.accept(new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
     }
 
     private void streamPrepare(PgOutputMessage.StreamPrepare prepare, Consumer<? super TransactionEvent> out) {
         outside("a stream prepare");
         OpenStreams.Transaction transaction = streams().take(prepare.xid());
+        if (hold.concerns(prepare.prepareLsn())) {
+            hold.streamed(prepare, streams(), transaction);
+            return;
+        }
         out.accept(new TransactionEvent.Begin(
                 prepare.xid(),
                 prepare.prepareLsn(),
                 prepare.prepareTime(),
                 transaction.origin(),
                 Optional.of(prepare.gid())));
-        replay(transaction, out);
+        replay(transaction, transaction.relations(), out);
         out.accept(new TransactionEvent.Prepare(
                 prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
     }
 
     /// Spooled messages are what they would be outside of a stream block, so an ordinary decoder reads them.
-    private static void replay(OpenStreams.Transaction transaction, Consumer<? super TransactionEvent> out) {
+    private void replay(
+            OpenStreams.Transaction transaction, Relations relations, Consumer<? super TransactionEvent> out) {
         PgOutputDecoder decoder = new PgOutputDecoder();
-        ChangeResolver streamedChanges = new ChangeResolver(transaction.relations());
+        ChangeResolver streamedChanges = new ChangeResolver(relations);
         transaction.spool().replay((bytes, offset, length) -> {
             TransactionEvent event =
                     streamedChanges.resolve((PgOutputMessage.Streamable) decoder.decode(bytes, offset, length));
@@ -199,7 +254,7 @@ public final class TransactionAssembler implements AutoCloseable {
             }
         });
         transaction.relations().commit();
-        transaction.spool().delete();
+        streams().delete(transaction);
     }
 
     private void release(Consumer<? super TransactionEvent> out) {
@@ -238,6 +293,12 @@ public final class TransactionAssembler implements AutoCloseable {
             throw new UnexpectedMessageException("streaming was not asked for");
         }
         return streams;
+    }
+
+    /// From where on nothing may be confirmed to the source, because a prepared transaction is kept here alone;
+    /// empty if none is.
+    public Optional<Lsn> heldFrom() {
+        return hold.first();
     }
 
     /// How many aborts were of transactions of which no block had come.

@@ -1,5 +1,7 @@
 package dev.pgapply.decoder.transaction;
 
+import dev.pgapply.decoder.Bytes;
+import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.NewRow;
 import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.Vectors;
@@ -20,7 +22,12 @@ final class AssemblerRun implements AutoCloseable {
     private final List<TransactionEvent> events = new ArrayList<>();
 
     AssemblerRun(SpoolSettings settings) {
-        assembler = new TransactionAssembler(settings);
+        this(settings, Lsn.INVALID);
+    }
+
+    /// Keeps transactions that were prepared before a position until they are committed.
+    AssemblerRun(SpoolSettings settings, Lsn holdPreparedBefore) {
+        assembler = new TransactionAssembler(settings, holdPreparedBefore, FullDisk.fail());
     }
 
     /// With room for everything.
@@ -34,12 +41,15 @@ final class AssemblerRun implements AutoCloseable {
     }
 
     AssemblerRun receive(byte[] message) {
-        assembler.accept(decoder.decode(message, 0, message.length), events::add);
+        assembler.accept(decoder.decode(message, 0, message.length), message, 0, message.length, events::add);
         return this;
     }
 
     AssemblerRun receive(Vectors.Capture capture) {
-        capture.messages().forEach(message -> assembler.accept(message.decode(decoder), events::add));
+        capture.messages().forEach(message -> {
+            Bytes bytes = message.bytes();
+            assembler.accept(message.decode(decoder), bytes.array(), bytes.offset(), bytes.length(), events::add);
+        });
         return this;
     }
 

@@ -238,7 +238,7 @@ class TransactionAssemblerTest {
 
     private void accept(PgOutputMessage... messages) {
         for (PgOutputMessage message : messages) {
-            assembler.accept(message, events::add);
+            assembler.accept(message, new byte[0], 0, 0, events::add);
         }
     }
 }

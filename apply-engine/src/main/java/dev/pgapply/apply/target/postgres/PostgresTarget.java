@@ -58,7 +58,7 @@ public final class PostgresTarget implements TargetEngine {
         try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
             PostgresSession session = connector.open(profile(sockets, source));
             try {
-                return prepare(session, sockets, source.version(), listener);
+                return prepare(session, sockets, source, listener);
             } catch (SQLException e) {
                 session.close();
                 throw OBJECT_IN_USE.equals(e.getSQLState())
@@ -103,7 +103,7 @@ public final class PostgresTarget implements TargetEngine {
     }
 
     private TargetSession prepare(
-            PostgresSession session, PipelineSockets sockets, int sourceVersion, EngineListener listener)
+            PostgresSession session, PipelineSockets sockets, Source source, EngineListener listener)
             throws SQLException, InterruptedException {
         Connection connection = session.connection();
         if (session.majorVersion() >= 12) {
@@ -115,6 +115,11 @@ public final class PostgresTarget implements TargetEngine {
         ProgressStore progressStore = openProgress(connection, listener);
         store.set(progressStore);
         Lsn progress = progressStore.read(connection);
+        PreparedTransactions prepared = PreparedTransactions.read(
+                connection, subscription.name(), subscription.objectName(), source.systemIdentifier());
+        if (!subscription.twoPhase() && !prepared.gids().isEmpty()) {
+            throw undecided(prepared);
+        }
         Pipeline pipeline = Pipeline.take(connection, sockets);
         // Tables are looked up in the middle of a round, when the pipeline's connection has replies on their way.
         PostgresSession catalog = connector.open(SessionProfile.TARGET_CONTROL);
@@ -123,12 +128,21 @@ public final class PostgresTarget implements TargetEngine {
                 pipeline,
                 progressStore,
                 progress,
+                prepared,
                 new TargetTables(
-                        pipeline, new PostgresCatalogReader(catalog), acceptance(sourceVersion, session), errors),
+                        pipeline, new PostgresCatalogReader(catalog), acceptance(source.version(), session), errors),
                 catalog,
                 errors,
                 listener,
                 subscription.allowTriggers());
+    }
+
+    private SetupException undecided(PreparedTransactions prepared) {
+        return new SetupException(
+                ErrorCode.SETUP,
+                "subscription " + subscription.name() + " has prepared transactions on the target that the source has"
+                        + " not decided as far as is known: " + String.join(", ", prepared.gids()),
+                "Run it with --two-phase until they are decided: pg_prepared_xacts on both sides shows them.");
     }
 
     /// A session that ends frees its lock a moment before its origin.

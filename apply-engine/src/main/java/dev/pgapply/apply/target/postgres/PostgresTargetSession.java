@@ -1,6 +1,7 @@
 package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.ApplyException.ConflictStop;
 import dev.pgapply.apply.ApplyException.SchemaMismatch;
 import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.EngineEvent;
@@ -23,9 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Writes a group as sets, if it is large and nothing speaks against it ([SetAttempt]); otherwise, and after
 /// every doubt, its changes one by one in source order ([GroupAttempt]). Either way all statements, the progress
-/// and the commit are one round trip. What the server counts is compared afterwards: a statement that met no row is
-/// reported and
-/// skipped, as PostgreSQL's own subscriber does.
+/// and the commit are one round trip. What the server counts of single changes is compared afterwards: a
+/// statement that met no row is reported and skipped, as PostgreSQL's own subscriber does.
 ///
 /// When the server refuses a statement, nothing of its target transaction remains; the group's transactions are
 /// then applied again, each in a target transaction of its own, up to the one that fails.
@@ -46,6 +46,7 @@ final class PostgresTargetSession implements TargetSession {
     private final PreparedSql writeProgress;
     private final WriteSets sets;
     private final boolean inOrderOnly;
+    private final PreparedTransactions prepared;
 
     /// The source transaction whose changes have been written but not committed, between two groups.
     private TransactionEvent.@Nullable Begin open;
@@ -58,6 +59,7 @@ final class PostgresTargetSession implements TargetSession {
             Pipeline pipeline,
             ProgressStore progressStore,
             Lsn progress,
+            PreparedTransactions prepared,
             TargetTables tables,
             PostgresSession catalog,
             TargetErrors errors,
@@ -67,6 +69,7 @@ final class PostgresTargetSession implements TargetSession {
         this.pipeline = pipeline;
         this.progressStore = progressStore;
         this.progress = progress;
+        this.prepared = prepared;
         this.tables = tables;
         this.catalog = catalog;
         this.deferred = new DeferredUniqueness(pipeline);
@@ -93,18 +96,99 @@ final class PostgresTargetSession implements TargetSession {
         }
     }
 
-    /// Commits progress alone.
-    void commitProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+    private void commitProgress(Lsn endLsn, Instant commitTime) throws SQLException {
         pipeline.simple("BEGIN");
         finishWithProgress(endLsn, commitTime);
     }
 
     private void finishWithProgress(Lsn endLsn, Instant commitTime) throws SQLException {
-        // An origin's progress is written with a commit record, which only a transaction that wrote has.
-        pipeline.simple("SELECT pg_catalog.txid_current()");
         queueProgress(endLsn, commitTime);
         pipeline.simple("COMMIT");
         pipeline.sync();
+    }
+
+    @Override
+    public boolean isPrepared(int xid) {
+        return prepared.isPrepared(xid);
+    }
+
+    @Override
+    public void commitPrepared(TransactionEvent.CommitPrepared decided) {
+        int xid = decided.xid();
+        try {
+            if (prepared.isPrepared(xid)) {
+                end(prepared.commitSql(xid), decided.endLsn(), decided.commitTime());
+            } else if (!prepared.isCommitted(catalog.connection(), xid)) {
+                throw goneWith(xid, "rolled back", decided.commitLsn());
+            }
+            pipeline.simple("BEGIN");
+            pipeline.simple(prepared.forgetSql(xid));
+            finishWithProgress(decided.endLsn(), decided.commitTime());
+            prepared.ended(xid);
+        } catch (SQLException e) {
+            throw failed("committing prepared transaction " + prepared.gid(xid), e);
+        }
+    }
+
+    @Override
+    public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
+        int xid = decided.xid();
+        try {
+            if (prepared.isPrepared(xid)) {
+                end(prepared.rollbackSql(xid), decided.rollbackEndLsn(), decided.rollbackTime());
+            } else if (prepared.isCommitted(catalog.connection(), xid)) {
+                throw goneWith(xid, "committed", decided.rollbackEndLsn());
+            }
+            commitProgress(decided.rollbackEndLsn(), decided.rollbackTime());
+            prepared.ended(xid);
+        } catch (SQLException e) {
+            throw failed("rolling back prepared transaction " + prepared.gid(xid), e);
+        }
+    }
+
+    /// In a round of its own, since the server takes it in no other; the position and time go with its record.
+    private void end(String sql, Lsn endLsn, Instant time) throws SQLException {
+        if (progressStore.endsPreparedWith().isPresent()) {
+            PreparedSql setUp =
+                    pipeline.prepare(progressStore.endsPreparedWith().get(), PG_LSN_OID, TIMESTAMPTZ_OID);
+            pipeline.bind(setUp, 2);
+            pipeline.parameter(endLsn.toString());
+            pipeline.parameter(ProgressStore.timestamp(time));
+            pipeline.execute(Pipeline.NO_TAG);
+            pipeline.close(setUp);
+            pipeline.sync();
+        }
+        pipeline.simple(sql);
+        pipeline.sync();
+    }
+
+    private ApplyException failed(String doing, SQLException e) {
+        ApplyException meaning = errors.translate(doing, e);
+        rollback(meaning);
+        return meaning;
+    }
+
+    private ConflictStop goneWith(int xid, String how, Lsn lsn) {
+        return new ConflictStop(
+                "transaction " + prepared.gid(xid) + " was prepared on the target and somebody has " + how
+                        + " it there, against what the source decided",
+                how.equals("committed")
+                        ? "Undo its changes on the target, then: " + prepared.forgetSql(xid) + ";"
+                        : "Make its changes on the target, then: " + prepared.witnessSql(xid) + ";",
+                null,
+                lsn,
+                null);
+    }
+
+    /// Queues the end of a transaction that stays prepared, and the progress with it.
+    void queuePrepare(TransactionEvent.Prepare prepare) throws SQLException {
+        pipeline.simple(prepared.witnessSql(prepare.xid()));
+        pipeline.simple(prepared.prepareSql(prepare.xid()));
+    }
+
+    /// It has reached the server.
+    void prepared(int xid) {
+        prepared.prepared(xid);
     }
 
     @Override

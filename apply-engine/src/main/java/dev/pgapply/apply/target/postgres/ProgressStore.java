@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /// Where the progress is kept: in rows of `pgapply.progress`, one for each commit, written with its rows and
@@ -38,6 +39,9 @@ sealed interface ProgressStore {
     /// Statement that forgets what [#writeSql] left in a session whose transaction did not commit; empty if
     /// nothing is left.
     String resetSql();
+
+    /// What goes before `COMMIT PREPARED`, so that its record has position and time; parameters as for [#writeSql].
+    Optional<String> endsPreparedWith();
 
     /// What a crash would leave, asked on another connection than the one that commits.
     ///
@@ -89,6 +93,11 @@ sealed interface ProgressStore {
         }
 
         @Override
+        public Optional<String> endsPreparedWith() {
+            return Optional.of("SELECT pg_catalog.pg_replication_origin_xact_setup($1, $2)");
+        }
+
+        @Override
         public String resetSql() {
             return "SELECT pg_catalog.pg_replication_origin_xact_reset()";
         }
@@ -118,6 +127,11 @@ sealed interface ProgressStore {
         @Override
         public String writeSql() {
             return insert(subscription);
+        }
+
+        @Override
+        public Optional<String> endsPreparedWith() {
+            return Optional.empty();
         }
 
         @Override
