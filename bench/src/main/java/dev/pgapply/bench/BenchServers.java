@@ -81,8 +81,7 @@ record BenchServers(PostgresServer source, PostgresServer target) implements Aut
     }
 
     /// @param targetPort 0 for the server's own
-    Subscription subscription(
-            Workload workload, Databases names, Optional<Subscription.Until> until, int targetPort) {
+    Subscription subscription(Workload workload, Databases names, Optional<Subscription.Until> until, int targetPort) {
         Subscription.Writer standard = Subscription.Writer.DEFAULT;
         PostgresEndpoint to = target.endpoint(names.toOurs());
         if (targetPort != 0) {

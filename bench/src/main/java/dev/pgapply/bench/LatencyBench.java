@@ -22,6 +22,7 @@ final class LatencyBench {
 
     private final BenchServers servers;
     private final int transactions;
+    private int base;
 
     /// @param seconds how long to measure, after the warm-up
     LatencyBench(BenchServers servers, int seconds) {
@@ -67,8 +68,9 @@ final class LatencyBench {
 
     private double[] run(Databases names, String to) throws SQLException, InterruptedException {
         long[] committed = new long[transactions];
-        servers.source().execute(names.from(), "TRUNCATE history");
-        awaitEmpty(servers.target(), to);
+        base += transactions;
+        servers.source().execute(names.from(), "INSERT INTO history VALUES (1, 1, 1, " + base + ", now(), NULL)");
+        awaitRow(servers.target(), to, base);
         Thread writer = Thread.ofPlatform().name("writer").start(() -> write(names.from(), committed));
         long[] seen = poll(to);
         writer.join();
@@ -79,13 +81,14 @@ final class LatencyBench {
         return millis;
     }
 
-    private static void awaitEmpty(PostgresServer target, String database) throws InterruptedException {
-        while (!target.query(database, "SELECT count(*) FROM history").equals(Optional.of("0"))) {
+    private static void awaitRow(PostgresServer target, String database, int delta) throws InterruptedException {
+        while (target.query(database, "SELECT 1 FROM history WHERE delta = " + delta)
+                .isEmpty()) {
             Thread.sleep(10);
         }
     }
 
-    /// One transaction every 2 ms; `delta` of its history row is its number.
+    /// One transaction every 2 ms; `delta` of its history row is its number, counted from 1 behind the base.
     private void write(String database, long[] committed) {
         try (Connection connection = servers.source().connect(database);
                 PreparedStatement change = connection.prepareStatement(
@@ -104,7 +107,7 @@ final class LatencyBench {
                 change.setInt(1, 1 + i * 7919 % 1_000_000);
                 change.setInt(2, 1 + i % 100);
                 change.setInt(3, 1 + i % 10);
-                change.setInt(4, i);
+                change.setInt(4, base + 1 + i);
                 change.executeUpdate();
                 committed[i] = System.nanoTime();
                 due += 1_000_000_000L / PER_SECOND;
@@ -129,7 +132,7 @@ final class LatencyBench {
                     last = row.getInt(1);
                 }
                 long now = System.nanoTime();
-                while (next <= last) {
+                while (base + 1 + next <= last) {
                     seen[next++] = now;
                 }
                 LockSupport.parkNanos(POLL_NANOS);

@@ -120,7 +120,15 @@ record Workload(
     /// 50 columns of ten types, 300 rows a transaction.
     private static Workload wide(int transactions) {
         List<String> types = List.of(
-                "int", "bigint", "text", "timestamptz", "numeric(12,2)", "boolean", "double precision", "uuid", "date",
+                "int",
+                "bigint",
+                "text",
+                "timestamptz",
+                "numeric(12,2)",
+                "boolean",
+                "double precision",
+                "uuid",
+                "date",
                 "varchar(40)");
         List<String> values = List.of(
                 "g",
