@@ -60,7 +60,9 @@ final class ConnectionsMIT {
     /// B089: limits set for the roles would end a copy, a wait for a lock or an idle connection.
     @Test
     void timeLimitsOfTheRolesDoNotHold() throws SQLException {
-        try (Replication replication = Replication.newest()) {
+        // Looks at the publications would keep the source's connection busy.
+        try (Replication replication =
+                Replication.newest().with(setup -> setup.refreshInterval = Duration.ofMinutes(5))) {
             TestDatabase source = replication.source();
             TestDatabase target = replication.target();
             replication.both("CREATE TABLE t (id int PRIMARY KEY, v text)");
@@ -89,14 +91,9 @@ final class ConnectionsMIT {
                     holder.rollback();
                 }
                 replication.awaitApplied();
-                // Now everything is idle for longer than is allowed.
                 Await.until(
-                        "the connections have been idle for three seconds",
-                        () -> source.query(
-                                        "SELECT min(state_change) < clock_timestamp() - interval '3 s' FROM pg_stat_activity"
-                                                + " WHERE application_name = 'pgapply/" + replication.name()
-                                                + "' AND backend_type = 'client backend'")
-                                .equals(Optional.of("t")));
+                        "connections on both sides have been idle for longer than is allowed",
+                        () -> isIdleFor(source, replication.name(), 3) && isIdleFor(target, replication.name(), 3));
                 source.execute("INSERT INTO t VALUES (101, 'after')");
                 replication.awaitApplied();
                 replication.assertIdentical();
@@ -123,6 +120,13 @@ final class ConnectionsMIT {
         return target.query("SELECT clock_timestamp() - query_start > interval '" + seconds + " s'"
                         + " FROM pg_stat_activity WHERE application_name = 'pgapply/" + name
                         + "' AND wait_event_type = 'Lock'")
+                .equals(Optional.of("t"));
+    }
+
+    private static boolean isIdleFor(TestDatabase database, String name, int seconds) {
+        return database.query("SELECT min(state_change) < clock_timestamp() - interval '" + seconds + " s'"
+                        + " FROM pg_stat_activity WHERE application_name = 'pgapply/" + name
+                        + "' AND backend_type = 'client backend'")
                 .equals(Optional.of("t"));
     }
 
@@ -185,7 +189,7 @@ final class ConnectionsMIT {
             replication.with(setup -> setup.sourceEndpoint = proxy::through);
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             try (EngineRun run = replication.engine(event -> {}, Duration.ofSeconds(3))) {
-                replication.awaitApplied();
+                awaitStreaming(run);
                 String stale = walsender(replication);
                 proxy.fallSilent();
                 Await.until(
@@ -210,6 +214,13 @@ final class ConnectionsMIT {
         }
     }
 
+    /// What is copied can be confirmed before the stream has begun.
+    private static void awaitStreaming(EngineRun run) {
+        Await.until(
+                "the stream has begun",
+                () -> !run.events(EngineEvent.StreamingStarted.class).isEmpty());
+    }
+
     /// B088: a writing session that waits for an answer would wait for ever.
     @Test
     void aSilentTargetIsLeft() {
@@ -218,7 +229,7 @@ final class ConnectionsMIT {
             replication.with(setup -> setup.targetEndpoint = proxy::through);
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             try (EngineRun run = replication.engine(event -> {}, Duration.ofSeconds(3))) {
-                replication.awaitApplied();
+                awaitStreaming(run);
                 proxy.fallSilent();
                 replication.source().execute("INSERT INTO t VALUES (1)");
                 Await.until(
@@ -244,7 +255,7 @@ final class ConnectionsMIT {
             });
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             EngineRun run = replication.engine();
-            replication.awaitApplied();
+            awaitStreaming(run);
             source.fallSilent();
             target.fallSilent();
             long start = System.nanoTime();

@@ -60,7 +60,7 @@ final class Privileges027IT {
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertEquals(!origins, warnsOfOrigins(run));
-                assertEquals(origins, replication.progress().isValid());
+                assertTrue(replication.progress().isValid(), "progress is stored");
                 run.assertRunning();
             }
             replication.source().execute("INSERT INTO sales.log VALUES ('again')");

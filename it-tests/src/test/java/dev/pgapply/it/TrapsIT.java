@@ -141,6 +141,54 @@ final class TrapsIT {
         }
     }
 
+    /// The copy's snapshot is held together with a lock on each table; who waits for that lock goes before
+    /// every later reader.
+    @ParameterizedTest
+    @ValueSource(strings = {"bag", "tree", "tree_1"})
+    void whoWaitsToEmptyATableDoesNotHoldUpItsCopy(String emptied) throws SQLException, InterruptedException {
+        try (Replication replication = replication().with(setup -> {
+            setup.publications = List.of("roots");
+            setup.tableJobs = 1;
+        })) {
+            TestDatabase source = replication.source();
+            TestDatabase target = replication.target();
+            replication.both(
+                    "CREATE TABLE first (i int)",
+                    "CREATE TABLE bag (i int)",
+                    "CREATE TABLE tree (i int) PARTITION BY RANGE (i)",
+                    "CREATE TABLE tree_1 PARTITION OF tree FOR VALUES FROM (0) TO (10)");
+            source.execute("CREATE PUBLICATION roots FOR TABLE first, bag, tree WITH (publish_via_partition_root = true)");
+            source.execute(
+                    "INSERT INTO first SELECT generate_series(1, 10000)",
+                    "INSERT INTO bag VALUES (1), (1)",
+                    "INSERT INTO tree VALUES (1), (2)");
+            try (Connection holder = target.connect();
+                    Statement hold = holder.createStatement()) {
+                holder.setAutoCommit(false);
+                hold.execute("LOCK TABLE first IN SHARE MODE");
+                try (EngineRun run = replication.engine()) {
+                    awaitWaiting(replication, "COPY");
+                    Thread emptying = Thread.ofPlatform().start(() -> source.execute("TRUNCATE " + emptied));
+                    Await.until(
+                            "TRUNCATE waits for the copy",
+                            () -> source.query("SELECT count(*) FROM pg_locks WHERE NOT granted"
+                                            + " AND mode = 'AccessExclusiveLock'")
+                                    .equals(Optional.of("1")));
+                    holder.rollback();
+                    replication.awaitCopied();
+                    emptying.join();
+                    replication.awaitApplied();
+                    run.assertRunning();
+                }
+            }
+            assertEquals(List.of("bag", "tree"), copiedWithTwoRows(target));
+        }
+    }
+
+    private static List<String> copiedWithTwoRows(TestDatabase target) {
+        return target.queryAll("SELECT table_name FROM pgapply.table_state WHERE rows_copied = 2 ORDER BY table_name");
+    }
+
     /// B084: dropped, re-created, advanced by hand.
     @Test
     void aSlotThatSomebodyElseHasMovedIsAGapThatIsNamed() {
