@@ -11,11 +11,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Field cases of group M: time limits and a network that fails.
-@Tag("robustness")
 final class ConnectionsMIT {
 
     /// B087: the walsender gives up when it hears nothing for three seconds.
@@ -28,7 +26,7 @@ final class ConnectionsMIT {
             try (EngineRun run = replication.engine();
                     Connection holder = replication.target().connect();
                     Statement lock = holder.createStatement()) {
-                replication.awaitApplied();
+                awaitStreaming(run);
                 holder.setAutoCommit(false);
                 lock.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
                 String sender = walsender(replication);
@@ -75,6 +73,7 @@ final class ConnectionsMIT {
             limit(source);
             limit(target);
             try (EngineRun run = replication.engine()) {
+                awaitStreaming(run);
                 replication.awaitApplied();
                 target.execute("DROP TRIGGER slow ON t");
                 String sender = walsender(replication);

@@ -22,7 +22,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,7 +30,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// What others have lost data by: processes that commit after their death, slots that were moved, positions
 /// that outlive a rollback or a crash.
-@Tag("robustness")
 final class TrapsIT {
 
     private static final Duration MINUTE = Duration.ofSeconds(60);
@@ -61,7 +59,7 @@ final class TrapsIT {
                 new TestServer.Embedded(sourceServer).database(), new TestServer.Embedded(targetServer).database());
     }
 
-    /// From version 14 on the server sees by itself that its client is gone; before that it commits what it has
+    /// B080: from version 14 on the server sees by itself that its client is gone; before that it commits what it has
     /// received whenever it can.
     @ParameterizedTest
     @CsvSource({"18, false", "13, false", "13, true"})
@@ -391,7 +389,7 @@ final class TrapsIT {
                 standard.synchronousCommit());
     }
 
-    /// Rows of the target's own, in children that the source knows nothing of.
+    /// B055: rows of the target's own, in children that the source knows nothing of.
     @Test
     void childrenAreNotTouchedByChangesOfTheirParent() {
         try (Replication replication = replication()) {

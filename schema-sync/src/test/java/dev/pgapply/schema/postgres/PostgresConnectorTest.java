@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 final class PostgresConnectorTest {
 
+    /// B088: no connection, and no hope of one, looks like this for ever.
     @Test
     @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void aServerThatFallsSilentAfterTheLoginIsGivenUp() throws IOException {
