@@ -1,6 +1,7 @@
 package dev.pgapply.apply;
 
 import dev.pgapply.conflict.ConflictType;
+import dev.pgapply.decoder.Bytes;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.TableName;
 import java.time.Duration;
@@ -47,6 +48,12 @@ public sealed interface EngineEvent {
 
     /// A trigger or rule of the target took a row away that was to be inserted: the run goes on.
     record RowSwallowed(TableName table, Lsn commitLsn) implements EngineEvent {}
+
+    /// Somebody called `pg_logical_emit_message` at the source (14 or newer). A transactional one is told when its
+    /// transaction is applied, and once more if that has to be repeated; one that was sent in a large transaction
+    /// under a savepoint that was rolled back may be told all the same, since the protocol does not say where it
+    /// was sent. The content is the sender's, and is never logged.
+    record LogicalMessage(boolean transactional, Lsn lsn, String prefix, Bytes content) implements EngineEvent {}
 
     /// Changes of a table that is not followed (not in the publication at the copy, or not ready) were left
     /// out.

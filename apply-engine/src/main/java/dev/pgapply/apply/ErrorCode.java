@@ -23,6 +23,8 @@ public enum ErrorCode {
     CONFLICT,
     /// The target cannot hold a value or refuses a row.
     CHANGE_REJECTED,
+    /// A transaction that is still open at the source has no room in the spool.
+    SPOOL_FULL,
     /// The slot is gone, was invalidated, re-created or moved by somebody else.
     SLOT_LOST,
     /// Another live instance runs this subscription.

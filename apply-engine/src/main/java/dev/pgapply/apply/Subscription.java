@@ -2,6 +2,7 @@ package dev.pgapply.apply;
 
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.postgres.PostgresEndpoint;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +17,10 @@ import java.util.Optional;
 /// @param failover ask for a failover slot (source 17 or newer)
 /// @param slotWait how long a slot that is active for somebody else is waited for
 /// @param until stop when this is applied and durable; empty runs for ever
+/// @param twoPhase prepare on the target what the source prepares (source 15 or newer); otherwise a prepared
+///     transaction is applied when it is committed
+/// @param heartbeat how often something is written into the source's log, so that the slot moves though
+///     nothing else happens; empty for never
 /// @param retryFor how long lost connections are retried; empty retries for ever
 public record Subscription(
         String name,
@@ -29,6 +34,9 @@ public record Subscription(
         Optional<Until> until,
         Binary binary,
         Origin origin,
+        Streaming streaming,
+        boolean twoPhase,
+        Optional<Duration> heartbeat,
         Writer writer,
         boolean allowTriggers,
         Duration refreshInterval,
@@ -95,6 +103,49 @@ public record Subscription(
     public enum Origin {
         ANY,
         NONE
+    }
+
+    /// What is done with large transactions that are still open at the source.
+    ///
+    /// @param mode empty: the most that the source can do
+    /// @param parallelStreams how many open transactions are written at once
+    /// @param spoolDirectory where what is received of them waits for their commit
+    /// @param spoolMemoryBytes how much of it is held in memory, of all of them together
+    /// @param spoolLimitBytes how much of it the files may hold
+    public record Streaming(
+            Optional<Mode> mode,
+            int parallelStreams,
+            Path spoolDirectory,
+            long spoolMemoryBytes,
+            long spoolLimitBytes,
+            SpoolFull spoolFull) {
+
+        /// When the source sends a large transaction.
+        public enum Mode {
+            /// After its commit: the source keeps it.
+            OFF,
+            /// While it is open, to be kept until its commit (source 14 or newer).
+            ON,
+            /// While it is open, and so it is written to the target as well, on a connection of its own (source 16
+            /// or newer).
+            PARALLEL
+        }
+
+        /// What to do with a transaction for which the limit leaves no room.
+        public enum SpoolFull {
+            /// Stop and name it.
+            STOP,
+            /// Have the source keep open transactions from now on.
+            WAIT
+        }
+
+        public static final Streaming DEFAULT = new Streaming(
+                Optional.empty(),
+                2,
+                Path.of(System.getProperty("java.io.tmpdir"), "pgapply-spool"),
+                64L << 20,
+                Long.MAX_VALUE,
+                SpoolFull.STOP);
     }
 
     /// How changes are written.

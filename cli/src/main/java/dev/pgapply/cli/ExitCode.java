@@ -46,7 +46,7 @@ enum ExitCode {
             case SOURCE_LOST, SOURCE_REFUSED, SLOT_ACTIVE -> SOURCE;
             case TARGET_LOST, TARGET_REFUSED, TARGET_FULL -> TARGET;
             case SCHEMA_MISMATCH -> failure instanceof SetupException ? SETUP : DATA;
-            case CONFLICT, CHANGE_REJECTED, PROTOCOL_VIOLATION -> DATA;
+            case CONFLICT, CHANGE_REJECTED, PROTOCOL_VIOLATION, SPOOL_FULL -> DATA;
             case SLOT_LOST -> SLOT_LOST;
             case INSTANCE_RUNNING -> INSTANCE_RUNNING;
         };

@@ -26,6 +26,9 @@ final class SubscriptionSetup {
     Optional<Subscription.Until> until = Optional.empty();
     Subscription.Binary binary = Subscription.Binary.AUTO;
     Subscription.Origin origin = Subscription.Origin.ANY;
+    Subscription.Streaming streaming = Subscription.Streaming.DEFAULT;
+    boolean twoPhase;
+    Optional<Duration> heartbeat = Optional.empty();
     Subscription.Writer writer = defaultWriter();
     boolean allowTriggers;
     Duration refreshInterval = Duration.ofSeconds(1);
@@ -56,6 +59,9 @@ final class SubscriptionSetup {
                 until,
                 binary,
                 origin,
+                streaming,
+                twoPhase,
+                heartbeat,
                 writer,
                 allowTriggers,
                 refreshInterval,

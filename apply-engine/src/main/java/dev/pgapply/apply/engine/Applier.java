@@ -4,17 +4,21 @@ import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.ChangeQueue;
+import dev.pgapply.apply.source.SpoolErrors;
 import dev.pgapply.apply.target.ChangeGroup;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.OpenTransaction;
+import dev.pgapply.decoder.transaction.SpoolException;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +43,7 @@ final class Applier {
     private final ChangeQueue queue;
     private final TargetSession session;
     private final TableGate gate;
+    private final EarlyTransactions early;
     private final Subscription.Writer limits;
     private final Positions positions;
     private final EngineListener listener;
@@ -52,6 +57,8 @@ final class Applier {
     private TransactionEvent.@Nullable Begin current;
     /// Whether rows of the current transaction were collected or written.
     private boolean currentHasRows;
+    /// Whether the target has the current transaction, prepared but undecided.
+    private boolean currentIsThere;
 
     private Lsn passed = Lsn.INVALID;
     private Instant lastCommitTime = Instant.EPOCH;
@@ -61,12 +68,14 @@ final class Applier {
             ChangeQueue queue,
             TargetSession session,
             TableGate gate,
+            EarlyTransactions early,
             Subscription.Writer limits,
             Positions positions,
             EngineListener listener) {
         this.queue = queue;
         this.session = session;
         this.gate = gate;
+        this.early = early;
         this.limits = limits;
         this.positions = positions;
         this.listener = listener;
@@ -113,41 +122,119 @@ final class Applier {
     }
 
     private void take(ChangeQueue.Batch batch) {
-        for (TransactionEvent event : batch.events()) {
-            if (unknownTable) {
-                return;
-            }
-            take(event);
-            if (isFull()) {
-                flush();
-            }
-        }
+        batch.events().forEach(this::takeNext);
         if (batch.idleAt().isValid() && current == null) {
             passed = passed.max(batch.idleAt());
         }
     }
 
+    private void takeNext(TransactionEvent event) {
+        if (unknownTable) {
+            return;
+        }
+        take(event);
+        if (isFull()) {
+            flush();
+        }
+    }
+
     private void take(TransactionEvent event) {
         switch (event) {
-            case TransactionEvent.Begin begin -> {
-                current = begin;
-                currentHasRows = false;
-                add(begin);
-            }
+            case TransactionEvent.Begin begin -> begin(begin);
             case Change.Truncate truncate -> truncate(truncate);
             case Change.Insert insert -> change(insert, insert.relation());
             case Change.Update update -> change(update, update.relation());
             case Change.Delete delete -> change(delete, delete.relation());
             case TransactionEvent.Commit commit -> commit(commit);
-            case TransactionEvent.Message ignored -> {}
-            case TransactionEvent.Prepare ignored -> throw twoPhase();
-            case TransactionEvent.CommitPrepared ignored -> throw twoPhase();
-            case TransactionEvent.RollbackPrepared ignored -> throw twoPhase();
+            case TransactionEvent.Message message -> message(message);
+            case TransactionEvent.Kept kept -> kept(kept);
+            case OpenTransaction.Part part -> {
+                // What it does comes after everything that is committed, and may build on it.
+                flush();
+                early.write(part);
+                session.yieldTo(early.isEmpty() ? null : early::giveUpAll);
+            }
+            case OpenTransaction.RolledBack rolledBack -> early.rollBack(rolledBack);
+            case TransactionEvent.Prepare prepare -> prepare(prepare);
+            case TransactionEvent.CommitPrepared decided -> {
+                if (isDecisionDue(decided.commitLsn(), decided.endLsn())) {
+                    finish(decided);
+                }
+            }
+            case TransactionEvent.RollbackPrepared decided -> {
+                if (isDecisionDue(decided.rollbackEndLsn(), decided.rollbackEndLsn())) {
+                    session.rollbackPrepared(decided);
+                    positions.committed(decided.rollbackEndLsn());
+                }
+            }
         }
     }
 
-    private static IllegalStateException twoPhase() {
-        return new IllegalStateException("two-phase was not asked for");
+    private void kept(TransactionEvent.Kept kept) {
+        if (early.has(kept.begin().xid())) {
+            flush();
+            Optional<ChangeGroup.Applied> applied = early.finish(kept, this::message);
+            session.yieldTo(early.isEmpty() ? null : early::giveUpAll);
+            if (applied.isPresent()) {
+                kept.parts().discard();
+                positions.committed(kept.endLsn());
+                listener.onEvent(new EngineEvent.Committed(
+                        applied.get().transactions(),
+                        applied.get().rows(),
+                        kept.endLsn(),
+                        kept.begin().commitTime()));
+                return;
+            }
+        }
+        try {
+            kept.forEach(this::takeNext);
+        } catch (SpoolException e) {
+            throw SpoolErrors.translate(e);
+        }
+    }
+
+    /// A prepared transaction shares its target transaction with no other.
+    private void begin(TransactionEvent.Begin begin) {
+        if (begin.prepared()) {
+            flush();
+        }
+        current = begin;
+        currentHasRows = false;
+        // Prepared before this stream began, and now sent again, at its prepare or its commit.
+        currentIsThere = session.isPrepared(begin.xid()) && !gate.isDone(begin.finalLsn());
+        add(begin);
+    }
+
+    private void prepare(TransactionEvent.Prepare prepare) {
+        current = null;
+        lastCommitTime = prepare.prepareTime();
+        add(prepare);
+        complete = events.size();
+        passed = passed.max(prepare.endLsn());
+        flush();
+    }
+
+    private boolean isDecisionDue(Lsn lsn, Lsn endLsn) {
+        flush();
+        passed = passed.max(endLsn);
+        return !gate.isDone(lsn);
+    }
+
+    private void finish(TransactionEvent.CommitPrepared decided) {
+        session.commitPrepared(decided);
+        positions.committed(decided.endLsn());
+        listener.onEvent(new EngineEvent.Committed(0, 0, decided.endLsn(), decided.commitTime()));
+    }
+
+    private void message(TransactionEvent.Message message) {
+        TransactionEvent.Begin begin = current;
+        if (!message.transactional()) {
+            passed = passed.max(message.lsn());
+        } else if (begin != null && gate.isDone(begin.finalLsn())) {
+            return;
+        }
+        listener.onEvent(new EngineEvent.LogicalMessage(
+                message.transactional(), message.lsn(), message.prefix(), message.content()));
     }
 
     private void change(Change change, Relation relation) {
@@ -168,6 +255,9 @@ final class Applier {
         TransactionEvent.Begin begin = current;
         if (begin == null) {
             throw new IllegalStateException("a change outside of a transaction");
+        }
+        if (currentIsThere) {
+            return false;
         }
         return switch (gate.decide(relation, begin.finalLsn())) {
             case APPLY -> true;
@@ -197,6 +287,7 @@ final class Applier {
     }
 
     private void commit(TransactionEvent.Commit commit) {
+        TransactionEvent.Begin begun = current;
         current = null;
         lastCommitTime = commit.commitTime();
         if (!currentHasRows) {
@@ -206,6 +297,11 @@ final class Applier {
                 bytes -= begin.retainedBytes();
             }
             passed = passed.max(commit.endLsn());
+            if (currentIsThere && begun != null) {
+                flush();
+                finish(new TransactionEvent.CommitPrepared(
+                        begun.xid(), "", commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+            }
             return;
         }
         add(commit);

@@ -3,6 +3,7 @@ package dev.pgapply.apply.engine;
 import dev.pgapply.apply.ApplyException;
 import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
+import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.RunResult;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.TextFormatNeeded;
@@ -75,6 +76,12 @@ public final class ApplyEngine implements AutoCloseable {
                     }
                     if (job.hasProgressed()) {
                         backoff.succeeded();
+                    }
+                    if (e.code() == ErrorCode.SPOOL_FULL
+                            && subscription.streaming().spoolFull() == Subscription.Streaming.SpoolFull.WAIT) {
+                        job.letSourceKeepOpenTransactions();
+                        job.warnOnce(e.getMessage() + ": from now on the source keeps transactions until their commit");
+                        continue;
                     }
                     waitAfter(e);
                 } catch (RuntimeException e) {

@@ -39,6 +39,8 @@ final class Attempt implements AutoCloseable {
 
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
 
+    private static final String HEARTBEAT_PREFIX = "pgapply";
+
     private final Job job;
     private final Subscription subscription;
 
@@ -67,10 +69,16 @@ final class Attempt implements AutoCloseable {
                 job.target().connector(),
                 SessionProfile.TARGET_CONTROL,
                 job.target().errors()::translate);
+        if (subscription.twoPhase()) {
+            LargeTransactions.requireTwoPhase(source.majorVersion(), asking(() -> maxPreparedTransactions(target)));
+        }
         migrate();
         DataSessions sessions = DataSessions.between(source, target, subscription.allowTriggers());
         TargetSession session = job.target()
-                .openSession(new TargetEngine.Source(source.serverVersion(), sessions.unconverted()), job.listener());
+                .openSession(
+                        new TargetEngine.Source(
+                                source.serverVersion(), facts.systemIdentifier(), sessions.unconverted()),
+                        job.listener());
         own(session, session::abort);
         job.backoff().connected();
         job.listener().onEvent(new EngineEvent.Connected(source.serverVersion(), target.serverVersion()));
@@ -85,7 +93,15 @@ final class Attempt implements AutoCloseable {
                 () -> asking(() -> published(new Publications(source))),
                 source::abort,
                 published,
-                subscription.refreshInterval());
+                subscription.refreshInterval(),
+                subscription
+                        .heartbeat()
+                        .map(every -> new PublicationWatch.Heartbeat(
+                                every,
+                                () -> asking(() -> {
+                                    server.emitMessage(HEARTBEAT_PREFIX);
+                                    return every;
+                                }))));
         try {
             return stream(source, server, session, tables, sessions, watch, new Range(progress, until));
         } catch (SchemaMismatch e) {
@@ -112,6 +128,10 @@ final class Attempt implements AutoCloseable {
             // Then the hint that it has must do.
             return mismatch;
         }
+    }
+
+    private static int maxPreparedTransactions(PostgresSession target) {
+        return Integer.parseInt(target.setting("max_prepared_transactions"));
     }
 
     private static void requireDecoding(SourceFacts facts) {
@@ -181,21 +201,29 @@ final class Attempt implements AutoCloseable {
         Durability durability = job.target().openDurability();
         own(durability, durability::abort);
         awaitFreeSlot(server);
+        TableGate gate = tables.gate(range.from());
+        LargeTransactions large = LargeTransactions.plan(
+                job, source.majorVersion(), asking(() -> server.slot(subscription.slotName())), gate, range.from());
         ReplicationConnection replication = openReplication(sessions);
         StreamOptions options = new StreamOptions(
                 source.majorVersion(),
                 job.publications(),
                 tables.streamsBinary(),
-                subscription.origin() == Subscription.Origin.NONE);
-        ReplicationStream stream = replication.start(subscription.slotName(), range.from(), options);
+                subscription.origin() == Subscription.Origin.NONE,
+                large.mode(),
+                subscription.twoPhase());
+        ReplicationStream stream = replication.start(subscription.slotName(), large.start(), options);
         job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
         job.backoff().streamed();
+        Streaming flow = new Streaming(stream, session, durability, range.from(), large, job.listener(), job.silence());
         streaming = true;
-        TableGate gate = tables.gate(range.from());
-        Applier.End end = new Streaming(stream, session, durability, range.from(), job.listener(), job.silence())
-                .run(gate, subscription.writer(), range.until(), watch, job::stopping);
-        job.met(gate.unknown());
-        return end;
+        try (EarlyTransactions early =
+                new EarlyTransactions(job.target()::openEarly, gate, subscription.writer(), job.listener())) {
+            breaker(early::abort);
+            Applier.End end = flow.run(gate, early, subscription.writer(), range.until(), watch, job::stopping);
+            job.met(gate.unknown());
+            return end;
+        }
     }
 
     /// A walsender of our own that has not noticed its client's end yet keeps the slot for a while.

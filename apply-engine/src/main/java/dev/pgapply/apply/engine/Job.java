@@ -32,6 +32,9 @@ final class Job {
     /// Once a column that cannot travel in binary form has come, the stream stays in text.
     private boolean textOnly;
 
+    /// Once a transaction has found no room in the spool.
+    private boolean sourceKeepsOpenTransactions;
+
     /// Set by whichever thread commits something, asked and cleared between attempts.
     private volatile boolean progressed;
 
@@ -136,6 +139,14 @@ final class Job {
 
     boolean textOnly() {
         return textOnly;
+    }
+
+    boolean sourceKeepsOpenTransactions() {
+        return sourceKeepsOpenTransactions;
+    }
+
+    void letSourceKeepOpenTransactions() {
+        sourceKeepsOpenTransactions = true;
     }
 
     void useTextOnly() {

@@ -91,12 +91,6 @@ final class SlotCheck {
                     "Choose another --slot or --name; or, if nobody needs it, on the source: SELECT"
                             + " pg_drop_replication_slot('" + slotName + "');");
         }
-        if (slot.twoPhase()) {
-            throw new SetupException(
-                    ErrorCode.SETUP,
-                    "slot " + slotName + " was made with two_phase, which is not supported",
-                    "Choose another --slot or --name.");
-        }
     }
 
     private void requireSame(SubscriptionRecord stored) {

@@ -56,6 +56,16 @@ final class TableGate {
         return finalLsn.isBefore(from) ? Decision.ALREADY_THERE : Decision.APPLY;
     }
 
+    /// Whether a commit that begins here was applied before this stream.
+    boolean isDone(Lsn commitLsn) {
+        return commitLsn.isBefore(progress);
+    }
+
+    /// From here on it depends on the commit's position alone whether a change of any followed table is new.
+    Lsn settledFrom() {
+        return copyLsns.values().stream().reduce(progress, Lsn::max);
+    }
+
     private Decision decideWithoutCopy(TableName table) {
         if (table.schema().equals(ControlSchema.NAME)) {
             // The source is a target itself: its own progress is nobody's data.

@@ -6,23 +6,28 @@ import dev.pgapply.decoder.MalformedMessageException;
 import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.PgOutputMessage;
 import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.FullDisk;
+import dev.pgapply.decoder.transaction.OpenTransaction;
+import dev.pgapply.decoder.transaction.SpoolException;
 import dev.pgapply.decoder.transaction.TransactionAssembler;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.decoder.transaction.UnexpectedMessageException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /// Reads the stream, puts committed changes into the queue and sends the feedback: the only thread that touches
 /// the replication connection. It never waits for the target longer than a tenth of a second without sending
 /// what is due.
-public final class Receiver implements ReplicationStream.Handler {
+public final class Receiver implements ReplicationStream.Handler, AutoCloseable {
 
     private static final int BATCH_EVENTS = 512;
     private static final long BATCH_BYTES = 256 << 10;
     private static final int MESSAGES_PER_FEEDBACK_LOOK = 64;
     private static final Duration PATIENCE = Duration.ofMillis(100);
+    private static final Duration BETWEEN_WRITES = Duration.ofSeconds(1);
 
     /// What the rest of the engine knows; read here, written elsewhere.
     ///
@@ -30,12 +35,22 @@ public final class Receiver implements ReplicationStream.Handler {
     /// @param committed what is committed on the target, perhaps not on its disk yet
     public record Positions(Supplier<Lsn> durable, Supplier<Lsn> committed) {}
 
+    /// Makes the assembler.
+    @FunctionalInterface
+    public interface Assembly {
+
+        /// @param fullDisk what the receiver does meanwhile
+        /// @param received everything that was committed before has come; for the receiver's thread
+        TransactionAssembler make(FullDisk fullDisk, Supplier<Lsn> received);
+    }
+
     private final ReplicationStream stream;
     private final PgOutputDecoder decoder;
     private final TransactionAssembler assembler;
     private final ChangeQueue queue;
     private final Positions positions;
     private final Feedback feedback;
+    private final Consumer<String> warn;
 
     private List<TransactionEvent> events = new ArrayList<>(BATCH_EVENTS);
     private long eventBytes;
@@ -52,27 +67,30 @@ public final class Receiver implements ReplicationStream.Handler {
     private volatile Lsn sourcePosition = Lsn.INVALID;
 
     /// @param askAfter how long the server may be silent before it is asked for an answer
+    /// @param warn hears what a person should know
     public Receiver(
             ReplicationStream stream,
             PgOutputDecoder decoder,
-            TransactionAssembler assembler,
+            Assembly assembly,
             ChangeQueue queue,
             Positions positions,
             Lsn start,
-            Duration askAfter) {
+            Duration askAfter,
+            Consumer<String> warn) {
         this.stream = stream;
         this.decoder = decoder;
-        this.assembler = assembler;
+        this.assembler = assembly.make(this::awaitSpace, () -> received);
         this.queue = queue;
         this.positions = positions;
         this.received = start;
+        this.warn = warn;
         this.feedback = new Feedback(askAfter, System.nanoTime());
     }
 
     /// Receives until it is interrupted or the stream breaks.
     public void run() throws InterruptedException {
         while (!Thread.interrupted()) {
-            if (stream.read(this)) {
+            if (read()) {
                 messagesSinceLook++;
                 heard = true;
                 if (events.size() >= BATCH_EVENTS || eventBytes >= BATCH_BYTES) {
@@ -90,6 +108,14 @@ public final class Receiver implements ReplicationStream.Handler {
         throw new InterruptedException();
     }
 
+    private boolean read() throws InterruptedException {
+        try {
+            return stream.read(this);
+        } catch (Interrupted e) {
+            throw new InterruptedException();
+        }
+    }
+
     /// When the server was last heard, or the queue was last full, by `System.nanoTime()`; any thread may ask.
     public long heardAtNanos() {
         return heardAtNanos;
@@ -103,10 +129,16 @@ public final class Receiver implements ReplicationStream.Handler {
     /// Sends what is due for the last time; only after [#run] has ended, by the thread that ends it.
     public void farewell() {
         stream.status(
-                received.max(positions.durable().get()),
-                positions.durable().get(),
+                received.max(confirmable()),
+                confirmable(),
                 positions.committed().get(),
                 false);
+    }
+
+    /// Removes what is spooled; only after [#run] has ended.
+    @Override
+    public void close() {
+        assembler.close();
     }
 
     @Override
@@ -114,7 +146,9 @@ public final class Receiver implements ReplicationStream.Handler {
         PgOutputMessage message;
         try {
             message = decoder.decode(bytes, offset, length);
-            assembler.accept(message, this::add);
+            assembler.accept(message, bytes, offset, length, this::add);
+        } catch (SpoolException e) {
+            throw SpoolErrors.translate(e);
         } catch (MalformedMessageException | UnexpectedMessageException e) {
             throw new ProtocolViolation("the source sent a message that cannot be: " + e.getMessage(), received, e);
         }
@@ -133,7 +167,42 @@ public final class Receiver implements ReplicationStream.Handler {
             case TransactionEvent.CommitPrepared committed -> ended(committed.endLsn());
             case TransactionEvent.RollbackPrepared rolledBack -> ended(rolledBack.rollbackEndLsn());
             case Change ignored -> {}
-            case TransactionEvent.Message ignored -> {}
+            case TransactionEvent.Message message -> passed(message);
+            case TransactionEvent.Kept kept -> ended(kept.endLsn());
+            case OpenTransaction ignored -> {}
+        }
+    }
+
+    /// One that stands between transactions says how far the source is.
+    private void passed(TransactionEvent.Message message) {
+        if (!message.transactional()) {
+            sourcePosition = sourcePosition.max(message.lsn());
+        }
+    }
+
+    /// Carries an interrupt through code that knows nothing of interrupts.
+    private static final class Interrupted extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        Interrupted(InterruptedException cause) {
+            super(cause);
+        }
+    }
+
+    /// While the spool's disk is full the server waits, but hears of us.
+    private void awaitSpace(SpoolException.DiskFull full, int waits) {
+        if (waits == 0) {
+            warn.accept(full.getMessage() + ": reading waits until there is room");
+        }
+        long end = System.nanoTime() + BETWEEN_WRITES.toNanos();
+        while (System.nanoTime() < end) {
+            try {
+                Thread.sleep(PATIENCE);
+            } catch (InterruptedException e) {
+                throw new Interrupted(e);
+            }
+            heardAtNanos = System.nanoTime();
+            sendFeedback();
         }
     }
 
@@ -177,12 +246,18 @@ public final class Receiver implements ReplicationStream.Handler {
                 now,
                 heardAtNanos,
                 received,
-                positions.durable().get(),
+                confirmable(),
                 positions.committed().get(),
                 replyRequested);
         if (status != null) {
             stream.status(status.written(), status.flushed(), status.applied(), status.ask());
             replyRequested = false;
         }
+    }
+
+    /// What is durable, but nothing from a transaction on that only the assembler has.
+    private Lsn confirmable() {
+        Lsn durable = positions.durable().get();
+        return assembler.heldFrom().map(durable::min).orElse(durable);
     }
 }

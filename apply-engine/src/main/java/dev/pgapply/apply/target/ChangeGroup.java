@@ -6,7 +6,8 @@ import java.util.List;
 
 /// Consecutive source transactions in commit order, as flat events: `Begin · changes* · Commit`, again and
 /// again. The first transaction may be the continuation of one that an earlier group began (then its `Begin` is
-/// missing here), the last one may be incomplete (then its `Commit` comes in a later group).
+/// missing here), the last one may be incomplete (then its `Commit` comes in a later group). A transaction that
+/// ends with `Prepare` is alone in its group, but for its continuation.
 ///
 /// @param complete how many events, from the start, belong to transactions that end within this group
 /// @param boundaries keep each source transaction a target transaction of its own

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /// A target that commits asynchronously: a crash takes the commits that nobody has made durable. It outlives
 /// the engines that write to it.
@@ -201,6 +202,24 @@ final class SimulatedTarget {
         private static String text(Change.Insert insert) {
             Row row = insert.newRow().row();
             return new String(row.bytes(), row.offset(0), row.length(0), StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void yieldTo(@Nullable Runnable release) {}
+
+        @Override
+        public boolean isPrepared(int xid) {
+            return false;
+        }
+
+        @Override
+        public void commitPrepared(TransactionEvent.CommitPrepared decided) {
+            throw new AssertionError("nobody sent this");
+        }
+
+        @Override
+        public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
+            throw new AssertionError("nobody sent this");
         }
 
         @Override

@@ -8,6 +8,7 @@ import dev.pgapply.apply.EngineEvent.Connected;
 import dev.pgapply.apply.EngineEvent.CopyFinished;
 import dev.pgapply.apply.EngineEvent.CopyProgress;
 import dev.pgapply.apply.EngineEvent.CopyStarted;
+import dev.pgapply.apply.EngineEvent.LogicalMessage;
 import dev.pgapply.apply.EngineEvent.Retrying;
 import dev.pgapply.apply.EngineEvent.RowSwallowed;
 import dev.pgapply.apply.EngineEvent.SourcePosition;
@@ -78,6 +79,8 @@ public final class ProgressLines implements EngineListener {
                 case Confirmed it -> stream.confirmed(it.flushed());
                 case ConflictSkipped it -> skipped(it.table() + " " + it.type(), it.commitLsn());
                 case RowSwallowed it -> skipped(it.table() + " row swallowed by a trigger or rule", it.commitLsn());
+                // For the listeners of those who embed the engine.
+                case LogicalMessage ignored -> {}
                 case Warning it -> console.log(Level.WARN, it.message());
                 case Retrying it -> retrying(it);
             }

@@ -2,6 +2,7 @@ package dev.pgapply.cli.settings;
 
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.Subscription.Copy;
+import dev.pgapply.apply.Subscription.Streaming;
 import dev.pgapply.apply.Subscription.Until;
 import dev.pgapply.apply.Subscription.Writer;
 import dev.pgapply.cli.connection.ConnectionException;
@@ -53,6 +54,15 @@ public record Job(Subscription subscription, List<String> warnings) {
                 until,
                 settings.get(Options.BINARY),
                 settings.get(Options.ORIGIN),
+                new Streaming(
+                        settings.find(Options.STREAMING),
+                        settings.get(Options.PARALLEL_STREAMS),
+                        settings.get(Options.SPOOL_DIR),
+                        settings.get(Options.SPOOL_MEMORY),
+                        settings.find(Options.SPOOL_LIMIT).orElse(Long.MAX_VALUE),
+                        settings.get(Options.SPOOL_FULL)),
+                settings.get(Options.TWO_PHASE),
+                settings.find(Options.HEARTBEAT),
                 new Writer(
                         settings.get(Options.GROUPING),
                         settings.get(Options.GROUP_ROWS),

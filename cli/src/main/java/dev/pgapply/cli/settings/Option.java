@@ -41,6 +41,7 @@ public record Option<T>(
         SOURCE("Source"),
         COPY("First copy"),
         STREAM("Stream"),
+        SPOOL("Spool"),
         WRITER("Writing to the target"),
         OUTPUT("Output");
 

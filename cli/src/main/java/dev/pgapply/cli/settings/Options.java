@@ -2,6 +2,9 @@ package dev.pgapply.cli.settings;
 
 import dev.pgapply.apply.Subscription.Binary;
 import dev.pgapply.apply.Subscription.Origin;
+import dev.pgapply.apply.Subscription.Streaming;
+import dev.pgapply.apply.Subscription.Streaming.Mode;
+import dev.pgapply.apply.Subscription.Streaming.SpoolFull;
 import dev.pgapply.apply.Subscription.TargetRows;
 import dev.pgapply.apply.Subscription.Until;
 import dev.pgapply.apply.Subscription.Writer;
@@ -9,6 +12,7 @@ import dev.pgapply.cli.settings.Option.Group;
 import dev.pgapply.cli.settings.Option.Kind;
 import dev.pgapply.cli.text.Quantity;
 import dev.pgapply.decoder.Lsn;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -130,6 +134,65 @@ public final class Options {
             "auto",
             constant(Binary.class));
 
+    static final Option<Mode> STREAMING = Option.of(
+            "--streaming",
+            Group.STREAM,
+            "off|on|parallel",
+            "large transactions come while they are open: kept (14+), or written too (16+); none: the most",
+            "",
+            constant(Mode.class));
+
+    static final Option<Integer> PARALLEL_STREAMS = Option.of(
+            "--parallel-streams",
+            Group.STREAM,
+            "N",
+            "open transactions written at once",
+            String.valueOf(Streaming.DEFAULT.parallelStreams()),
+            text -> count(text, 100));
+
+    static final Option<Boolean> TWO_PHASE =
+            toggle("--two-phase", Group.STREAM, "prepare on the target what the source prepares (15+)");
+
+    static final Option<Duration> HEARTBEAT = Option.of(
+            "--heartbeat",
+            Group.STREAM,
+            "TIME",
+            "write a message into the source's log so often, that the slot of an idle one moves",
+            "",
+            Quantity::parseDuration);
+
+    static final Option<Path> SPOOL_DIR = Option.of(
+            "--spool-dir",
+            Group.SPOOL,
+            "DIR",
+            "where open transactions wait for their commit",
+            String.valueOf(Streaming.DEFAULT.spoolDirectory()),
+            Path::of);
+
+    static final Option<Long> SPOOL_MEMORY = Option.of(
+            "--spool-memory",
+            Group.SPOOL,
+            "SIZE",
+            "how much of them stays in memory",
+            (Streaming.DEFAULT.spoolMemoryBytes() >> 20) + "MB",
+            Quantity::parseBytes);
+
+    static final Option<Long> SPOOL_LIMIT = Option.of(
+            "--spool-limit",
+            Group.SPOOL,
+            "SIZE",
+            "how much the files may hold; none: as much as the disk",
+            "",
+            Options::positiveBytes);
+
+    static final Option<SpoolFull> SPOOL_FULL = Option.of(
+            "--spool-full",
+            Group.SPOOL,
+            "stop|wait",
+            "at the limit, stop, or let the source keep such transactions",
+            "stop",
+            constant(SpoolFull.class));
+
     static final Option<Boolean> GROUPING = Option.of(
             "--grouping",
             Group.WRITER,
@@ -193,6 +256,14 @@ public final class Options {
             RETRY_FOR,
             REFRESH_INTERVAL,
             BINARY,
+            STREAMING,
+            PARALLEL_STREAMS,
+            TWO_PHASE,
+            HEARTBEAT,
+            SPOOL_DIR,
+            SPOOL_MEMORY,
+            SPOOL_LIMIT,
+            SPOOL_FULL,
             GROUPING,
             GROUP_ROWS,
             GROUP_BYTES,

@@ -3,8 +3,11 @@ package dev.pgapply.decoder.transaction;
 import dev.pgapply.decoder.PgOutputMessage;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The streamed transactions whose end is not known yet. Blocks of several alternate; at most one block is
@@ -19,7 +22,9 @@ final class OpenStreams implements AutoCloseable {
     private final SpoolBudget budget;
     private final long smallestWriteBytes;
     private final RelationCache relations;
+    private final EarlyDelivery delivery;
     private final Map<Integer, Transaction> byXid = new HashMap<>();
+    private final Set<Transaction> aside = new HashSet<>();
     private @Nullable Transaction current;
 
     /// One of them.
@@ -27,12 +32,25 @@ final class OpenStreams implements AutoCloseable {
         private final int xid;
         private final Spool spool;
         private final StreamedRelations relations;
+        private final ChangeResolver changes;
+        private final boolean early;
         private Optional<String> origin = Optional.empty();
 
-        private Transaction(int xid, Spool spool, StreamedRelations relations) {
+        private Transaction(int xid, Spool spool, StreamedRelations relations, boolean early) {
             this.xid = xid;
             this.spool = spool;
             this.relations = relations;
+            this.changes = new ChangeResolver(relations);
+            this.early = early;
+        }
+
+        /// Whether it is told of while it is open.
+        boolean early() {
+            return early;
+        }
+
+        KeptParts parts() {
+            return new KeptParts(spool, relations.fromBeginning());
         }
 
         Spool spool() {
@@ -46,11 +64,16 @@ final class OpenStreams implements AutoCloseable {
         Optional<String> origin() {
             return origin;
         }
+
+        void origin(String name) {
+            origin = Optional.of(name);
+        }
     }
 
-    OpenStreams(SpoolSettings settings, RelationCache relations) {
+    OpenStreams(SpoolSettings settings, EarlyDelivery delivery, FullDisk fullDisk, RelationCache relations) {
+        this.delivery = delivery;
         this.directory = SpoolDirectory.open(settings.directory());
-        this.budget = new SpoolBudget(settings);
+        this.budget = new SpoolBudget(settings, fullDisk);
         this.smallestWriteBytes = Math.min(SMALLEST_WRITE_BYTES, settings.memoryBytes());
         this.relations = relations;
     }
@@ -69,13 +92,37 @@ final class OpenStreams implements AutoCloseable {
                             known != null ? "open" : "unknown"));
         }
         if (known == null) {
-            known = new Transaction(
-                    start.xid(),
-                    new Spool(start.xid(), directory.file(start.xid()), budget),
-                    new StreamedRelations(relations));
+            boolean early = earlyOpen() < delivery.most() && delivery.allowed().getAsBoolean();
+            known = make(start.xid(), early);
             byXid.put(start.xid(), known);
         }
         current = known;
+    }
+
+    /// Makes room for a transaction that is not streamed.
+    Transaction apart(int xid) {
+        Transaction transaction = make(xid, false);
+        setAside(transaction);
+        return transaction;
+    }
+
+    /// Keeps a transaction whose end has come, but not its decision.
+    void setAside(Transaction transaction) {
+        aside.add(transaction);
+    }
+
+    /// Gives a transaction that was set aside out of hand: its decision has come.
+    void release(Transaction transaction) {
+        aside.remove(transaction);
+    }
+
+    private Transaction make(int xid, boolean early) {
+        return new Transaction(
+                xid, new Spool(xid, directory.file(xid), budget), new StreamedRelations(relations), early);
+    }
+
+    private long earlyOpen() {
+        return byXid.values().stream().filter(Transaction::early).count();
     }
 
     void stop() {
@@ -83,22 +130,33 @@ final class OpenStreams implements AutoCloseable {
     }
 
     void origin(String name) {
-        block().origin = Optional.of(name);
+        block().origin(name);
     }
 
-    void append(PgOutputMessage.Streamed streamed) {
+    /// @return what an open transaction tells of itself, or null
+    OpenTransaction.@Nullable Part append(PgOutputMessage.Streamed streamed) {
         Transaction transaction = block();
-        if (streamed.message() instanceof PgOutputMessage.RelationMessage description) {
-            transaction.relations.arrived(description.relation().oid());
-        }
         transaction.spool.append(streamed);
+        limitMemory();
+        if (transaction.early) {
+            TransactionEvent event = transaction.changes.resolve(streamed.message());
+            return event == null ? null : new OpenTransaction.Part(transaction.xid, streamed.xid(), event);
+        }
+        if (streamed.message() instanceof PgOutputMessage.RelationMessage description) {
+            transaction.relations.put(description.relation());
+        }
+        return null;
+    }
+
+    /// Writes out what is too much to stay in memory.
+    void limitMemory() {
         while (budget.memoryIsExceededWith(0) && spillLargest()) {
             // One may not be enough.
         }
     }
 
     private boolean spillLargest() {
-        Optional<Spool> largest = byXid.values().stream()
+        Optional<Spool> largest = Stream.concat(byXid.values().stream(), aside.stream())
                 .map(Transaction::spool)
                 .filter(spool -> spool.spillableBytes() > 0)
                 .max(Comparator.comparingLong(Spool::spillableBytes));
@@ -111,11 +169,12 @@ final class OpenStreams implements AutoCloseable {
 
     /// Removes what a transaction or a part of it did.
     ///
-    /// @return whether the transaction is known
-    boolean abort(int xid, int subxid) {
+    /// @return the transaction, or null if it is not known
+    @Nullable
+    Transaction abort(int xid, int subxid) {
         Transaction transaction = byXid.get(xid);
         if (transaction == null) {
-            return false;
+            return null;
         }
         if (subxid != xid) {
             transaction.spool.abort(subxid);
@@ -124,26 +183,28 @@ final class OpenStreams implements AutoCloseable {
             byXid.remove(xid);
             transaction.spool.delete();
         }
-        return true;
+        return transaction;
     }
 
-    /// Gives the transaction out of hand: its end has come.
+    /// Gives the transaction out of hand: its end has come, and what it described holds for all.
     Transaction take(int xid) {
         Transaction transaction = byXid.remove(xid);
         if (transaction == null) {
             throw new UnexpectedMessageException("the end of transaction %s comes, of which no block has come"
                     .formatted(Integer.toUnsignedString(xid)));
         }
+        transaction.relations.commit();
         return transaction;
     }
 
     SpoolUsage usage() {
-        return budget.usage(byXid.size());
+        return budget.usage(byXid.size() + aside.size());
     }
 
     @Override
     public void close() {
         byXid.clear();
+        aside.clear();
         current = null;
         directory.close();
     }

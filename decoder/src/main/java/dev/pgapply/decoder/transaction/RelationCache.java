@@ -20,6 +20,14 @@ final class RelationCache implements Relations {
 
     private record Entry(Relation relation, long arrival) {}
 
+    /// What is known now, apart from what comes later.
+    RelationCache copy() {
+        RelationCache copy = new RelationCache();
+        copy.byOid.putAll(byOid);
+        copy.arrivals = arrivals;
+        return copy;
+    }
+
     /// The number of a description that has just arrived.
     long nextArrival() {
         return ++arrivals;

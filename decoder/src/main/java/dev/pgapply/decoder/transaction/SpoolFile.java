@@ -50,19 +50,40 @@ final class SpoolFile {
 
     private void append(long bytes, Writing writing) {
         budget.takeDisk(bytes, xid);
-        long before = length;
+        for (int waits = 0; !tryToAppend(bytes, writing, waits); waits++) {
+            // The whole of it again: what was written of it is cut off.
+        }
         length += bytes;
+    }
+
+    /// @return whether it was written; if not, there may be room now
+    private boolean tryToAppend(long bytes, Writing writing, int waits) {
         try {
-            if (before == 0) {
+            if (length == 0) {
                 createForThisUserOnly();
             }
             try (OutputStream out = new FileOutputStream(path.toFile(), true)) {
                 writing.to(out);
             }
+            return true;
         } catch (IOException e) {
-            throw isFull(e, bytes)
-                    ? new SpoolException.DiskFull(xid, directory(), e)
-                    : new SpoolException.Unusable(xid, directory(), e);
+            cutBack();
+            if (!isFull(e, bytes)) {
+                throw new SpoolException.Unusable(xid, directory(), e);
+            }
+            budget.fullDisk().await(new SpoolException.DiskFull(xid, directory(), e), waits);
+            return false;
+        }
+    }
+
+    private void cutBack() {
+        if (!Files.isRegularFile(path)) {
+            return;
+        }
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+            file.setLength(length);
+        } catch (IOException e) {
+            throw new SpoolException.Unusable(xid, directory(), e);
         }
     }
 
@@ -90,13 +111,9 @@ final class SpoolFile {
         if (keep >= length) {
             return;
         }
-        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
-            file.setLength(keep);
-        } catch (IOException e) {
-            throw new SpoolException.Unusable(xid, directory(), e);
-        }
         budget.giveDiskBack(length - keep);
         length = keep;
+        cutBack();
     }
 
     void delete() {

@@ -1,7 +1,6 @@
 package dev.pgapply.decoder.transaction;
 
 import dev.pgapply.decoder.Lsn;
-import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.PgOutputMessage;
 import java.time.Instant;
 import java.util.Optional;
@@ -14,9 +13,11 @@ import org.jspecify.annotations.Nullable;
 /// Its [TransactionEvent.Begin] is held back until the message after it, which may name the origin.
 ///
 /// A streamed transaction is spooled until its commit or prepare, and what was rolled back of it is removed;
-/// then it flows like any other. Nothing that is spooled may be confirmed to the source.
+/// then it is handed out as one piece. A prepared one may have to wait for its decision; then it comes like one
+/// that was never prepared, and until then [#heldFrom()] says what must not be confirmed to the source.
 ///
-/// One per connection, used by one thread. After an exception, its own or that of the consumer, it can only be
+/// One per connection, used by one thread; what it has handed out may go to another. After an exception, its own or
+/// that of the consumer, it can only be
 /// closed, and a transaction of which no end was handed out has to be discarded.
 public final class TransactionAssembler implements AutoCloseable {
 
@@ -25,45 +26,53 @@ public final class TransactionAssembler implements AutoCloseable {
     /// Null if streaming is not asked for.
     private final @Nullable OpenStreams streams;
 
+    private final PreparedHold hold;
+
     /// The transaction between its first and its last message, if one is open.
-    private @Nullable OpenTransaction open;
+    private @Nullable Unfinished open;
     /// The open transaction's begin while it can still learn of an origin.
     private TransactionEvent.@Nullable Begin held;
+    /// The open transaction if it is to be kept until its decision.
+    private PreparedHold.@Nullable Transaction kept;
 
     private long ignoredAborts;
 
-    private record OpenTransaction(int xid, Lsn finalLsn, Optional<String> gid) {}
+    private record Unfinished(int xid, Lsn finalLsn, Optional<String> gid) {}
 
     /// For a stream without `streaming`; a stream block is then an error.
     public TransactionAssembler() {
         streams = null;
+        hold = new PreparedHold(Lsn.INVALID);
     }
 
-    /// For a stream with `streaming`, `on` or `parallel`. Removes files that a killed process has left in the
-    /// directory.
+    /// For a stream with `streaming`, `on` or `parallel`, or with `two_phase`. Removes files that a killed
+    /// process has left in the directory.
     ///
+    /// @param holdPreparedBefore transactions whose prepare record begins before it are handed out when they
+    ///     are committed, not when they are prepared
+    /// @param early which transactions are told of while they are open
+    /// @param fullDisk asked whenever a file cannot grow, on the thread that uses the assembler
     /// @throws SpoolException.Unusable if the directory is not usable
-    public TransactionAssembler(SpoolSettings settings) {
-        streams = new OpenStreams(settings, relations);
+    public TransactionAssembler(
+            SpoolSettings settings, Lsn holdPreparedBefore, EarlyDelivery early, FullDisk fullDisk) {
+        streams = new OpenStreams(settings, early, fullDisk, relations);
+        hold = new PreparedHold(holdPreparedBefore);
     }
 
-    /// Takes the next message and hands out the events that it completes: none, one, or all of a streamed
-    /// transaction.
+    /// Takes the next message and hands out the events that it completes: none, one, or two.
     ///
+    /// @param bytes what the message was decoded from, `length` of them from `offset` on
     /// @throws UnexpectedMessageException if the message has no place here
-    /// @throws SpoolException if a streamed transaction cannot be kept, or cannot be read back
-    public void accept(PgOutputMessage message, Consumer<? super TransactionEvent> out) {
+    /// @throws SpoolException if a transaction cannot be kept, or cannot be read back
+    public void accept(
+            PgOutputMessage message, byte[] bytes, int offset, int length, Consumer<? super TransactionEvent> out) {
+        PreparedHold.Transaction keeping = kept;
         switch (message) {
+            case PgOutputMessage.Streamable part when keeping != null -> keep(keeping, part, bytes, offset, length);
             case PgOutputMessage.Streamable part -> part(part, out);
             case PgOutputMessage.Begin begin ->
                 begin("a transaction's begin", begin.xid(), begin.finalLsn(), begin.commitTime(), Optional.empty());
-            case PgOutputMessage.BeginPrepare begin ->
-                begin(
-                        "a prepared transaction's begin",
-                        begin.xid(),
-                        begin.prepareLsn(),
-                        begin.prepareTime(),
-                        Optional.of(begin.gid()));
+            case PgOutputMessage.BeginPrepare begin -> beginPrepare(begin);
             case PgOutputMessage.Origin origin -> origin(origin, out);
             case PgOutputMessage.Commit commit -> commit(commit, out);
             case PgOutputMessage.Prepare prepare -> prepare(prepare, out);
@@ -73,9 +82,14 @@ public final class TransactionAssembler implements AutoCloseable {
                 outside("a stream block");
                 streams().start(start);
             }
-            case PgOutputMessage.Streamed streamed -> streams().append(streamed);
+            case PgOutputMessage.Streamed streamed -> {
+                OpenTransaction.Part told = streams().append(streamed);
+                if (told != null) {
+                    out.accept(told);
+                }
+            }
             case PgOutputMessage.StreamStop ignored -> streams().stop();
-            case PgOutputMessage.StreamAbort abort -> streamAbort(abort);
+            case PgOutputMessage.StreamAbort abort -> streamAbort(abort, out);
             case PgOutputMessage.StreamCommit commit -> streamCommit(commit, out);
             case PgOutputMessage.StreamPrepare prepare -> streamPrepare(prepare, out);
         }
@@ -95,9 +109,30 @@ public final class TransactionAssembler implements AutoCloseable {
         out.accept(event);
     }
 
+    private void keep(
+            PreparedHold.Transaction keeping, PgOutputMessage.Streamable part, byte[] bytes, int offset, int length) {
+        if (part instanceof PgOutputMessage.RelationMessage description) {
+            relations.put(description.relation());
+        }
+        keeping.append(inside("a change or message").xid(), part, bytes, offset, length);
+        streams().limitMemory();
+    }
+
+    private void beginPrepare(PgOutputMessage.BeginPrepare begin) {
+        begin(
+                "a prepared transaction's begin",
+                begin.xid(),
+                begin.prepareLsn(),
+                begin.prepareTime(),
+                Optional.of(begin.gid()));
+        if (hold.concerns(begin.prepareLsn())) {
+            kept = hold.begin(begin, streams(), relations);
+        }
+    }
+
     private void begin(String what, int xid, Lsn finalLsn, Instant time, Optional<String> gid) {
         outside(what);
-        open = new OpenTransaction(xid, finalLsn, gid);
+        open = new Unfinished(xid, finalLsn, gid);
         held = new TransactionEvent.Begin(xid, finalLsn, time, Optional.empty(), gid);
     }
 
@@ -110,13 +145,18 @@ public final class TransactionAssembler implements AutoCloseable {
         if (begin == null) {
             throw new UnexpectedMessageException("an origin does not follow a transaction's begin");
         }
+        PreparedHold.Transaction keeping = kept;
+        if (keeping != null) {
+            keeping.spooled().origin(origin.name());
+            return;
+        }
         held = null;
         out.accept(new TransactionEvent.Begin(
                 begin.xid(), begin.finalLsn(), begin.commitTime(), Optional.of(origin.name()), begin.gid()));
     }
 
     private void commit(PgOutputMessage.Commit commit, Consumer<? super TransactionEvent> out) {
-        OpenTransaction transaction = inside("a commit");
+        Unfinished transaction = inside("a commit");
         if (transaction.gid().isPresent() || !transaction.finalLsn().equals(commit.commitLsn())) {
             throw new UnexpectedMessageException("a commit at %s ends the transaction begun for %s"
                     .formatted(commit.commitLsn(), transaction.finalLsn()));
@@ -127,25 +167,50 @@ public final class TransactionAssembler implements AutoCloseable {
     }
 
     private void prepare(PgOutputMessage.Prepare prepare, Consumer<? super TransactionEvent> out) {
-        OpenTransaction transaction = inside("a prepare");
-        if (!transaction.equals(new OpenTransaction(prepare.xid(), prepare.prepareLsn(), Optional.of(prepare.gid())))) {
+        Unfinished transaction = inside("a prepare");
+        if (!transaction.equals(new Unfinished(prepare.xid(), prepare.prepareLsn(), Optional.of(prepare.gid())))) {
             throw new UnexpectedMessageException("a prepare at %s ends the transaction begun for %s"
                     .formatted(prepare.prepareLsn(), transaction.finalLsn()));
         }
-        release(out);
         open = null;
+        if (kept != null) {
+            kept = null;
+            held = null;
+            return;
+        }
+        release(out);
         out.accept(new TransactionEvent.Prepare(
                 prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
     }
 
     private void commitPrepared(PgOutputMessage.CommitPrepared commit, Consumer<? super TransactionEvent> out) {
         outside("a commit of a prepared transaction");
+        Optional<PreparedHold.Transaction> decided = hold.take(commit.xid(), commit.gid());
+        if (decided.isPresent()) {
+            OpenStreams.Transaction transaction = decided.get().spooled();
+            streams().release(transaction);
+            out.accept(new TransactionEvent.Kept(
+                    new TransactionEvent.Begin(
+                            commit.xid(),
+                            commit.commitLsn(),
+                            commit.commitTime(),
+                            transaction.origin(),
+                            Optional.empty()),
+                    new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()),
+                    commit.endLsn(),
+                    decided.get().parts()));
+            return;
+        }
         out.accept(new TransactionEvent.CommitPrepared(
                 commit.xid(), commit.gid(), commit.commitLsn(), commit.endLsn(), commit.commitTime()));
     }
 
     private void rollbackPrepared(PgOutputMessage.RollbackPrepared rollback, Consumer<? super TransactionEvent> out) {
         outside("a rollback of a prepared transaction");
+        hold.take(rollback.xid(), rollback.gid()).ifPresent(rolledBack -> {
+            streams().release(rolledBack.spooled());
+            rolledBack.parts().discard();
+        });
         out.accept(new TransactionEvent.RollbackPrepared(
                 rollback.xid(),
                 rollback.gid(),
@@ -157,49 +222,48 @@ public final class TransactionAssembler implements AutoCloseable {
 
     /// The source may roll back what it has never streamed: PostgreSQL 18 up to 18.6 sends that even without
     /// streaming.
-    private void streamAbort(PgOutputMessage.StreamAbort abort) {
+    private void streamAbort(PgOutputMessage.StreamAbort abort, Consumer<? super TransactionEvent> out) {
         outside("a stream abort");
-        if (streams == null || !streams.abort(abort.xid(), abort.subxid())) {
+        OpenStreams.Transaction transaction = streams == null ? null : streams.abort(abort.xid(), abort.subxid());
+        if (transaction == null) {
             ignoredAborts++;
+        } else if (transaction.early()) {
+            out.accept(new OpenTransaction.RolledBack(abort.xid(), abort.subxid()));
         }
     }
 
     private void streamCommit(PgOutputMessage.StreamCommit commit, Consumer<? super TransactionEvent> out) {
         outside("a stream commit");
         OpenStreams.Transaction transaction = streams().take(commit.xid());
-        out.accept(new TransactionEvent.Begin(
-                commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()));
-        replay(transaction, out);
-        out.accept(new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+        out.accept(new TransactionEvent.Kept(
+                new TransactionEvent.Begin(
+                        commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()),
+                new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()),
+                commit.endLsn(),
+                transaction.parts()));
     }
 
     private void streamPrepare(PgOutputMessage.StreamPrepare prepare, Consumer<? super TransactionEvent> out) {
         outside("a stream prepare");
         OpenStreams.Transaction transaction = streams().take(prepare.xid());
-        out.accept(new TransactionEvent.Begin(
-                prepare.xid(),
-                prepare.prepareLsn(),
-                prepare.prepareTime(),
-                transaction.origin(),
-                Optional.of(prepare.gid())));
-        replay(transaction, out);
-        out.accept(new TransactionEvent.Prepare(
-                prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
-    }
-
-    /// Spooled messages are what they would be outside of a stream block, so an ordinary decoder reads them.
-    private static void replay(OpenStreams.Transaction transaction, Consumer<? super TransactionEvent> out) {
-        PgOutputDecoder decoder = new PgOutputDecoder();
-        ChangeResolver streamedChanges = new ChangeResolver(transaction.relations());
-        transaction.spool().replay((bytes, offset, length) -> {
-            TransactionEvent event =
-                    streamedChanges.resolve((PgOutputMessage.Streamable) decoder.decode(bytes, offset, length));
-            if (event != null) {
-                out.accept(event);
+        if (hold.concerns(prepare.prepareLsn())) {
+            if (transaction.early()) {
+                out.accept(new OpenTransaction.RolledBack(prepare.xid(), prepare.xid()));
             }
-        });
-        transaction.relations().commit();
-        transaction.spool().delete();
+            hold.streamed(prepare, streams(), transaction);
+            return;
+        }
+        out.accept(new TransactionEvent.Kept(
+                new TransactionEvent.Begin(
+                        prepare.xid(),
+                        prepare.prepareLsn(),
+                        prepare.prepareTime(),
+                        transaction.origin(),
+                        Optional.of(prepare.gid())),
+                new TransactionEvent.Prepare(
+                        prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()),
+                prepare.endLsn(),
+                transaction.parts()));
     }
 
     private void release(Consumer<? super TransactionEvent> out) {
@@ -210,8 +274,8 @@ public final class TransactionAssembler implements AutoCloseable {
         }
     }
 
-    private OpenTransaction inside(String what) {
-        OpenTransaction transaction = open;
+    private Unfinished inside(String what) {
+        Unfinished transaction = open;
         if (transaction == null) {
             throw new UnexpectedMessageException(what + " comes outside of a transaction");
         }
@@ -219,7 +283,7 @@ public final class TransactionAssembler implements AutoCloseable {
     }
 
     private void outside(String what) {
-        OpenTransaction transaction = open;
+        Unfinished transaction = open;
         if (transaction != null) {
             throw new UnexpectedMessageException(
                     "%s comes inside the transaction begun for %s".formatted(what, transaction.finalLsn()));
@@ -238,6 +302,12 @@ public final class TransactionAssembler implements AutoCloseable {
             throw new UnexpectedMessageException("streaming was not asked for");
         }
         return streams;
+    }
+
+    /// From where on nothing may be confirmed to the source, because a prepared transaction is kept here alone;
+    /// empty if none is.
+    public Optional<Lsn> heldFrom() {
+        return hold.first();
     }
 
     /// How many aborts were of transactions of which no block had come.

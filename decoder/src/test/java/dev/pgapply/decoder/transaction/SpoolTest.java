@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.PgOutputMessage;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -155,6 +156,30 @@ class SpoolTest {
     }
 
     @Test
+    void writeIsRepeatedWholeOnceTheDiskHasRoom() throws IOException {
+        Path full = Path.of("/dev/full");
+        Assumptions.assumeTrue(Files.isWritable(full), "a device that is always full");
+        Path file = Files.createSymbolicLink(directory.resolve("x.spool"), full);
+        FullDisk untilThirdTime = (disk, waits) -> {
+            if (waits == 2) {
+                try {
+                    Files.delete(file);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        };
+        Spool spool = new Spool(
+                XID,
+                file,
+                new SpoolBudget(new SpoolSettings(directory, Long.MAX_VALUE, Long.MAX_VALUE), untilThirdTime));
+        append(spool, XID, "one");
+        append(spool, XID, "two");
+        spool.spill();
+        assertEquals(2, replayed(spool).size());
+    }
+
+    @Test
     void missingDirectoryIsUnusable() {
         Spool spool = new Spool(XID, directory.resolve("missing/file.spool"), budget(Long.MAX_VALUE));
         append(spool, XID, "x");
@@ -194,7 +219,7 @@ class SpoolTest {
     }
 
     private SpoolBudget budget(long diskBytes) {
-        return new SpoolBudget(new SpoolSettings(directory, Long.MAX_VALUE, diskBytes));
+        return new SpoolBudget(new SpoolSettings(directory, Long.MAX_VALUE, diskBytes), FullDisk.fail());
     }
 
     private Path file() {

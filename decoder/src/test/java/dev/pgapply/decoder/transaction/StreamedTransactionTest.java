@@ -73,7 +73,9 @@ class StreamedTransactionTest {
         try (TransactionAssembler withoutStreaming = new TransactionAssembler()) {
             Vectors.Capture capture = Vectors.get("stream_rollback/18-on");
             PgOutputDecoder decoder = new PgOutputDecoder();
-            capture.messages().forEach(message -> withoutStreaming.accept(message.decode(decoder), event -> {}));
+            capture.messages()
+                    .forEach(message ->
+                            withoutStreaming.accept(message.decode(decoder), new byte[0], 0, 0, event -> {}));
             assertEquals(1, withoutStreaming.ignoredAborts());
         }
     }
@@ -260,7 +262,7 @@ class StreamedTransactionTest {
         try (TransactionAssembler assembler = new TransactionAssembler()) {
             assertThrows(
                     UnexpectedMessageException.class,
-                    () -> assembler.accept(new PgOutputMessage.StreamStart(XID, true), event -> {}));
+                    () -> assembler.accept(new PgOutputMessage.StreamStart(XID, true), new byte[0], 0, 0, event -> {}));
         }
     }
 

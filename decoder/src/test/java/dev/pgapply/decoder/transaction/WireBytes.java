@@ -53,6 +53,36 @@ final class WireBytes {
                 .done();
     }
 
+    static byte[] beginPrepare(int xid, long lsn, String gid) {
+        return new WireBytes('b')
+                .int64(lsn)
+                .int64(lsn + 1)
+                .int64(0)
+                .int32(xid)
+                .string(gid)
+                .done();
+    }
+
+    static byte[] prepare(int xid, long lsn, String gid) {
+        return prepared('P', xid, lsn, gid);
+    }
+
+    static byte[] rollbackPrepared(int xid, long prepareEndLsn, long lsn, String gid) {
+        return new WireBytes('r')
+                .int8(0)
+                .int64(prepareEndLsn)
+                .int64(lsn)
+                .int64(0)
+                .int64(0)
+                .int32(xid)
+                .string(gid)
+                .done();
+    }
+
+    static byte[] origin(String name) {
+        return new WireBytes('O').int64(1).string(name).done();
+    }
+
     static byte[] begin(int xid, long lsn) {
         return new WireBytes('B').int64(lsn).int64(0).int32(xid).done();
     }

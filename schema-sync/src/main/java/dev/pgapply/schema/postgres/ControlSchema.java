@@ -20,7 +20,7 @@ public final class ControlSchema {
     public static final String NAME = "pgapply";
 
     /// The version that this program works with: the number of the newest migration.
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
 
     private static final String MIGRATIONS = "classpath:dev/pgapply/schema/postgres/migration";
     private static final String HISTORY = "schema_history";

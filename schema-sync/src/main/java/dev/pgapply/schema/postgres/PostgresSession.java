@@ -33,6 +33,21 @@ public record PostgresSession(Connection connection, int serverVersion, String d
         }
     }
 
+    /// The value of a parameter in this session, as `SHOW` shows it.
+    ///
+    /// @throws SchemaException if there is none of that name, or the server does not answer
+    public String setting(String name) {
+        try (var query = connection.prepareStatement("SELECT pg_catalog.current_setting(?)")) {
+            query.setString(1, name);
+            try (var row = query.executeQuery()) {
+                row.next();
+                return row.getString(1);
+            }
+        } catch (SQLException e) {
+            throw SqlFailure.during("asking for the parameter " + name, e);
+        }
+    }
+
     /// Breaks the connection, from any thread: whoever waits in it fails.
     public void abort() {
         try {

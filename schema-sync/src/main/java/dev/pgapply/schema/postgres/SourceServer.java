@@ -139,4 +139,17 @@ public final class SourceServer {
         @Nullable String text = row.getString(column);
         return text == null ? Optional.empty() : Optional.of(Lsn.parse(text));
     }
+
+    /// Writes an empty logical message that belongs to no transaction.
+    ///
+    /// @throws dev.pgapply.schema.SchemaException if the server does not, because it is a standby for instance
+    public void emitMessage(String prefix) {
+        try (PreparedStatement emit =
+                connection.prepareStatement("SELECT pg_catalog.pg_logical_emit_message(false, ?, '')")) {
+            emit.setString(1, prefix);
+            emit.execute();
+        } catch (SQLException e) {
+            throw SqlFailure.during("writing the heartbeat", e);
+        }
+    }
 }

@@ -7,6 +7,7 @@ import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.OpenTransaction;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -23,7 +24,7 @@ final class GroupAttempt {
     /// A target transaction whose COMMIT is queued.
     ///
     /// @param statements how many statements of the round come up to and with the COMMIT
-    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied, Instant commitTime) {}
+    private record QueuedCommit(int statements, int events, ChangeGroup.Applied applied) {}
 
     private final PostgresTargetSession session;
     private final Pipeline pipeline;
@@ -36,9 +37,6 @@ final class GroupAttempt {
     private int event;
     private long rows;
     private long transactions;
-
-    /// Whether the target transaction in hand has changed anything in the rounds before this one.
-    private boolean changed;
 
     private final Deque<QueuedCommit> queued = new ArrayDeque<>();
     private int committedEvents;
@@ -76,16 +74,18 @@ final class GroupAttempt {
                 }
                 case TransactionEvent.Commit commit -> end(commit);
                 case TransactionEvent.Message ignored -> {}
-                case TransactionEvent.Prepare ignored -> throw twoPhase();
-                case TransactionEvent.CommitPrepared ignored -> throw twoPhase();
-                case TransactionEvent.RollbackPrepared ignored -> throw twoPhase();
+                case TransactionEvent.Prepare prepare -> end(prepare);
+                case TransactionEvent.CommitPrepared ignored -> throw noMember();
+                case TransactionEvent.RollbackPrepared ignored -> throw noMember();
+                case TransactionEvent.Kept ignored -> throw noMember();
+                case OpenTransaction ignored -> throw noMember();
             }
         }
         sync();
     }
 
-    private static IllegalStateException twoPhase() {
-        return new IllegalStateException("two-phase was not asked for");
+    private static IllegalStateException noMember() {
+        return new IllegalStateException("belongs to no group");
     }
 
     private void begin() throws SQLException {
@@ -102,17 +102,37 @@ final class GroupAttempt {
         if (!last && !group.boundaries()) {
             return;
         }
+        checkDeferred();
+        commit(commit.endLsn(), commit.commitTime());
+    }
+
+    /// The progress follows in a transaction of its own: if that does not come to pass, what is prepared shows
+    /// that nothing is left to do but that.
+    private void end(TransactionEvent.Prepare prepare) throws SQLException {
+        transactions++;
+        current = null;
+        if (!session.isPrepared(prepare.xid())) {
+            begin();
+            checkDeferred();
+            session.queuePrepare(prepare);
+            sync();
+            session.prepared(prepare.xid());
+        }
+        pipeline.simple("BEGIN");
+        commit(prepare.endLsn(), prepare.prepareTime());
+    }
+
+    private void checkDeferred() throws SQLException {
         if (session.hasDeferredChecks()) {
             sync();
             session.checkDeferred();
         }
-        session.queueProgress(commit.endLsn(), commit.commitTime());
+    }
+
+    private void commit(Lsn endLsn, Instant commitTime) throws SQLException {
+        session.queueProgress(endLsn, commitTime);
         int statements = pipeline.simple("COMMIT") + 1;
-        queued.add(new QueuedCommit(
-                statements,
-                event + 1,
-                new ChangeGroup.Applied(transactions, rows, commit.endLsn()),
-                commit.commitTime()));
+        queued.add(new QueuedCommit(statements, event + 1, new ChangeGroup.Applied(transactions, rows, endLsn)));
         begun = false;
         transactions = 0;
         rows = 0;
@@ -121,32 +141,8 @@ final class GroupAttempt {
     private void sync() throws SQLException {
         pipeline.sync();
         report();
-        boolean idle = false;
-        int from = 0;
-        for (QueuedCommit commit : queued) {
-            idle = !changed && !hasChanged(from, commit.statements());
-            changed = false;
-            from = commit.statements();
-        }
-        changed |= hasChanged(from, pipeline.executed());
         queued.forEach(this::count);
-        QueuedCommit last = queued.peekLast();
         queued.clear();
-        if (last != null && idle) {
-            // A transaction without a change leaves no commit record, and so no progress.
-            session.commitProgress(last.applied().endLsn(), last.commitTime());
-        }
-    }
-
-    private boolean hasChanged(int from, int to) {
-        for (int i = from; i < to; i++) {
-            long tag = pipeline.tag(i);
-            if (tag != Pipeline.NO_TAG
-                    && (pipeline.affected(i) > 0 || group.events().get((int) tag) instanceof Change.Truncate)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void count(QueuedCommit commit) {

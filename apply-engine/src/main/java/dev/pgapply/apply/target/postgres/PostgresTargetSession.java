@@ -1,6 +1,7 @@
 package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.ApplyException;
+import dev.pgapply.apply.ApplyException.ConflictStop;
 import dev.pgapply.apply.ApplyException.SchemaMismatch;
 import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.EngineListener;
@@ -13,9 +14,11 @@ import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.postgres.PostgresSession;
+import dev.pgapply.schema.postgres.Quoting;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 /// then applied again, each in a target transaction of its own, up to the one that fails.
 final class PostgresTargetSession implements TargetSession {
 
+    private static final String LOCK_PATIENCE = "1s";
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
     private static final int PG_LSN_OID = 3220;
     private static final int TIMESTAMPTZ_OID = 1184;
 
@@ -40,6 +45,11 @@ final class PostgresTargetSession implements TargetSession {
     private final TargetErrors errors;
     private final EngineListener listener;
     private final PreparedSql writeProgress;
+    private final PreparedTransactions prepared;
+
+    /// Frees what this process holds on other sessions; null if it holds nothing. While it is set, locks are not
+    /// waited for long.
+    private @Nullable Runnable release;
 
     /// The source transaction whose changes have been written but not committed, between two groups.
     private TransactionEvent.@Nullable Begin open;
@@ -51,6 +61,7 @@ final class PostgresTargetSession implements TargetSession {
             Pipeline pipeline,
             ProgressStore progressStore,
             Lsn progress,
+            PreparedTransactions prepared,
             TargetTables tables,
             PostgresSession catalog,
             TargetErrors errors,
@@ -59,6 +70,7 @@ final class PostgresTargetSession implements TargetSession {
         this.pipeline = pipeline;
         this.progressStore = progressStore;
         this.progress = progress;
+        this.prepared = prepared;
         this.tables = tables;
         this.catalog = catalog;
         this.deferred = new DeferredUniqueness(pipeline);
@@ -83,18 +95,147 @@ final class PostgresTargetSession implements TargetSession {
         }
     }
 
-    /// Commits progress alone.
-    void commitProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+    private void commitProgress(Lsn endLsn, Instant commitTime) throws SQLException {
         pipeline.simple("BEGIN");
         finishWithProgress(endLsn, commitTime);
     }
 
     private void finishWithProgress(Lsn endLsn, Instant commitTime) throws SQLException {
-        // An origin's progress is written with a commit record, which only a transaction that wrote has.
-        pipeline.simple("SELECT pg_catalog.txid_current()");
         queueProgress(endLsn, commitTime);
         pipeline.simple("COMMIT");
         pipeline.sync();
+    }
+
+    /// Begins a transaction ahead of its changes.
+    void begin(TransactionEvent.Begin begin) {
+        run("BEGIN");
+        open = begin;
+        openRows = 0;
+    }
+
+    /// Gives the open transaction its true beginning.
+    void continues(TransactionEvent.Begin begin) {
+        open = begin;
+    }
+
+    /// How many rows of the open transaction are written.
+    long openRows() {
+        return openRows;
+    }
+
+    void openRows(long rows) {
+        openRows = rows;
+    }
+
+    /// Runs a statement that has no parameters and answers nothing.
+    void run(String sql) {
+        try {
+            pipeline.simple(sql);
+            pipeline.sync();
+        } catch (SQLException e) {
+            throw failed(sql.toLowerCase(Locale.ROOT), e);
+        }
+    }
+
+    /// Undoes what is open.
+    void rollback() {
+        try {
+            rollBack();
+        } catch (SQLException e) {
+            throw errors.translate("rolling back", e);
+        }
+    }
+
+    @Override
+    public void yieldTo(@Nullable Runnable holder) {
+        if ((holder == null) != (release == null)) {
+            run("SET lock_timeout = " + Quoting.literal(holder == null ? "0" : LOCK_PATIENCE));
+        }
+        release = holder;
+    }
+
+    @Override
+    public boolean isPrepared(int xid) {
+        return prepared.isPrepared(xid);
+    }
+
+    @Override
+    public void commitPrepared(TransactionEvent.CommitPrepared decided) {
+        int xid = decided.xid();
+        try {
+            if (prepared.isPrepared(xid)) {
+                end(prepared.commitSql(xid), decided.endLsn(), decided.commitTime());
+            } else if (!prepared.isCommitted(catalog.connection(), xid)) {
+                throw goneWith(xid, "rolled back", decided.commitLsn());
+            }
+            pipeline.simple("BEGIN");
+            pipeline.simple(prepared.forgetSql(xid));
+            finishWithProgress(decided.endLsn(), decided.commitTime());
+            prepared.ended(xid);
+        } catch (SQLException e) {
+            throw failed("committing prepared transaction " + prepared.gid(xid), e);
+        }
+    }
+
+    @Override
+    public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
+        int xid = decided.xid();
+        try {
+            if (prepared.isPrepared(xid)) {
+                end(prepared.rollbackSql(xid), decided.rollbackEndLsn(), decided.rollbackTime());
+            } else if (prepared.isCommitted(catalog.connection(), xid)) {
+                throw goneWith(xid, "committed", decided.rollbackEndLsn());
+            }
+            commitProgress(decided.rollbackEndLsn(), decided.rollbackTime());
+            prepared.ended(xid);
+        } catch (SQLException e) {
+            throw failed("rolling back prepared transaction " + prepared.gid(xid), e);
+        }
+    }
+
+    /// In a round of its own, since the server takes it in no other; the position and time go with its record.
+    private void end(String sql, Lsn endLsn, Instant time) throws SQLException {
+        if (progressStore.endsPreparedWith().isPresent()) {
+            PreparedSql setUp =
+                    pipeline.prepare(progressStore.endsPreparedWith().get(), PG_LSN_OID, TIMESTAMPTZ_OID);
+            pipeline.bind(setUp, 2);
+            pipeline.parameter(endLsn.toString());
+            pipeline.parameter(ProgressStore.timestamp(time));
+            pipeline.execute(Pipeline.NO_TAG);
+            pipeline.close(setUp);
+            pipeline.sync();
+        }
+        pipeline.simple(sql);
+        pipeline.sync();
+    }
+
+    private ApplyException failed(String doing, SQLException e) {
+        ApplyException meaning = errors.translate(doing, e);
+        rollback(meaning);
+        return meaning;
+    }
+
+    private ConflictStop goneWith(int xid, String how, Lsn lsn) {
+        return new ConflictStop(
+                "transaction " + prepared.gid(xid) + " was prepared on the target and somebody has " + how
+                        + " it there, against what the source decided",
+                how.equals("committed")
+                        ? "Undo its changes on the target, then: " + prepared.forgetSql(xid) + ";"
+                        : "Make its changes on the target, then: " + prepared.witnessSql(xid) + ";",
+                null,
+                lsn,
+                null);
+    }
+
+    /// Queues the end of a transaction that stays prepared, and the progress with it.
+    void queuePrepare(TransactionEvent.Prepare prepare) throws SQLException {
+        pipeline.simple(prepared.witnessSql(prepare.xid()));
+        pipeline.simple(prepared.prepareSql(prepare.xid()));
+    }
+
+    /// It has reached the server.
+    void prepared(int xid) {
+        prepared.prepared(xid);
     }
 
     @Override
@@ -106,29 +247,46 @@ final class PostgresTargetSession implements TargetSession {
         } catch (SQLException e) {
             attempt.settle(e);
             ApplyException meaning = errors.translate("writing", e, attempt.place(e));
-            return oneByOne(group, attempt, meaning, TargetErrors.structureChanged(e));
+            return oneByOne(group, attempt, meaning, cause(e));
         } catch (ApplyException e) {
-            return oneByOne(group, attempt, e, false);
+            return oneByOne(group, attempt, e, Cause.THE_CHANGE);
         }
+    }
+
+    /// What made a group fail, for whoever tries again.
+    private enum Cause {
+        THE_CHANGE,
+        /// The target's tables are not what they were when the statements were made.
+        STRUCTURE,
+        /// A lock that this process itself held elsewhere, and has freed.
+        OWN_LOCK
+    }
+
+    private Cause cause(SQLException e) {
+        Runnable holder = release;
+        if (holder != null && LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+            holder.run();
+            return Cause.OWN_LOCK;
+        }
+        return TargetErrors.structureChanged(e) ? Cause.STRUCTURE : Cause.THE_CHANGE;
     }
 
     /// If the target's tables have changed since the statements were made, they are made anew; otherwise the
     /// failing transaction will stand alone.
-    private ChangeGroup.Applied oneByOne(
-            ChangeGroup group, GroupAttempt failed, ApplyException meaning, boolean structureChanged) {
+    private ChangeGroup.Applied oneByOne(ChangeGroup group, GroupAttempt failed, ApplyException meaning, Cause cause) {
         rollback(meaning);
-        if (meaning instanceof TargetLost) {
-            throw meaning;
-        }
-        if (structureChanged) {
-            tables.forget();
+        switch (cause) {
+            case THE_CHANGE -> {
+                if (meaning instanceof TargetLost || failed.failedInContinuation()) {
+                    throw meaning;
+                }
+            }
+            case STRUCTURE -> tables.forget();
+            case OWN_LOCK -> yieldTo(null);
         }
         if (failed.failedInContinuation()) {
             // What came before in this transaction is rolled back as well, so it has to be received again.
-            throw structureChanged
-                    ? new TargetLost(
-                            ErrorCode.TARGET_LOST, String.valueOf(meaning.getMessage()), meaning.hint(), meaning)
-                    : meaning;
+            throw new TargetLost(ErrorCode.TARGET_LOST, String.valueOf(meaning.getMessage()), meaning.hint(), meaning);
         }
         int from = failed.committedEvents();
         List<TransactionEvent> rest =
@@ -185,22 +343,26 @@ final class PostgresTargetSession implements TargetSession {
     }
 
     private void rollback(ApplyException meaning) {
-        open = null;
-        openRows = 0;
-        deferred.clear();
         try {
-            pipeline.reset();
-            pipeline.simple("ROLLBACK");
-            if (!progressStore.resetSql().isEmpty()) {
-                // What the failed transaction set would move progress with the next commit of this session.
-                pipeline.simple(progressStore.resetSql());
-            }
-            pipeline.sync();
+            rollBack();
         } catch (SQLException e) {
             if (!(meaning instanceof TargetLost)) {
                 throw errors.translate("rolling back", e);
             }
         }
+    }
+
+    private void rollBack() throws SQLException {
+        open = null;
+        openRows = 0;
+        deferred.clear();
+        pipeline.reset();
+        pipeline.simple("ROLLBACK");
+        if (!progressStore.resetSql().isEmpty()) {
+            // What the failed transaction set would move progress with the next commit of this session.
+            pipeline.simple(progressStore.resetSql());
+        }
+        pipeline.sync();
     }
 
     /// Queues a change, tagged with its event.
