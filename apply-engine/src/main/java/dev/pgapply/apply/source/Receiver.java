@@ -7,6 +7,7 @@ import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.PgOutputMessage;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.FullDisk;
+import dev.pgapply.decoder.transaction.OpenTransaction;
 import dev.pgapply.decoder.transaction.SpoolException;
 import dev.pgapply.decoder.transaction.TransactionAssembler;
 import dev.pgapply.decoder.transaction.TransactionEvent;
@@ -15,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /// Reads the stream, puts committed changes into the queue and sends the feedback: the only thread that touches
@@ -34,6 +34,15 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
     /// @param durable what may be confirmed as flushed
     /// @param committed what is committed on the target, perhaps not on its disk yet
     public record Positions(Supplier<Lsn> durable, Supplier<Lsn> committed) {}
+
+    /// Makes the assembler.
+    @FunctionalInterface
+    public interface Assembly {
+
+        /// @param fullDisk what the receiver does meanwhile
+        /// @param received everything that was committed before has come; for the receiver's thread
+        TransactionAssembler make(FullDisk fullDisk, Supplier<Lsn> received);
+    }
 
     private final ReplicationStream stream;
     private final PgOutputDecoder decoder;
@@ -59,11 +68,10 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
 
     /// @param askAfter how long the server may be silent before it is asked for an answer
     /// @param warn hears what a person should know
-    /// @param assembly makes the assembler, which asks the receiver what to do when the disk is full
     public Receiver(
             ReplicationStream stream,
             PgOutputDecoder decoder,
-            Function<FullDisk, TransactionAssembler> assembly,
+            Assembly assembly,
             ChangeQueue queue,
             Positions positions,
             Lsn start,
@@ -71,7 +79,7 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
             Consumer<String> warn) {
         this.stream = stream;
         this.decoder = decoder;
-        this.assembler = assembly.apply(this::awaitSpace);
+        this.assembler = assembly.make(this::awaitSpace, () -> received);
         this.queue = queue;
         this.positions = positions;
         this.received = start;
@@ -85,6 +93,9 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
             if (read()) {
                 messagesSinceLook++;
                 heard = true;
+                if (events.size() >= BATCH_EVENTS || eventBytes >= BATCH_BYTES) {
+                    handOver();
+                }
             } else {
                 handOver();
                 messagesSinceLook = MESSAGES_PER_FEEDBACK_LOOK;
@@ -157,9 +168,8 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
             case TransactionEvent.RollbackPrepared rolledBack -> ended(rolledBack.rollbackEndLsn());
             case Change ignored -> {}
             case TransactionEvent.Message message -> passed(message);
-        }
-        if (events.size() >= BATCH_EVENTS || eventBytes >= BATCH_BYTES) {
-            handOverAmidMessage();
+            case TransactionEvent.Kept kept -> ended(kept.endLsn());
+            case OpenTransaction ignored -> {}
         }
     }
 
@@ -168,18 +178,6 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
         if (!message.transactional()) {
             sourcePosition = sourcePosition.max(message.lsn());
         }
-    }
-
-    /// A message can complete a transaction of any size, which goes on piece by piece then. The server has to
-    /// wait, but not without hearing of us.
-    private void handOverAmidMessage() {
-        try {
-            handOver();
-        } catch (InterruptedException e) {
-            throw new Interrupted(e);
-        }
-        heardAtNanos = System.nanoTime();
-        sendFeedback();
     }
 
     /// Carries an interrupt through code that knows nothing of interrupts.

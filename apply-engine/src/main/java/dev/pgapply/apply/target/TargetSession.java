@@ -2,6 +2,7 @@ package dev.pgapply.apply.target;
 
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.transaction.TransactionEvent;
+import org.jspecify.annotations.Nullable;
 
 /// The one session that writes changes. It holds the instance's lock from its opening to its end. One thread at
 /// a time, except [#abort].
@@ -20,6 +21,11 @@ public interface TargetSession extends AutoCloseable {
     /// returns; an incomplete one at the end stays open for the next group. If a change cannot be applied, the
     /// complete transactions before its own are committed before the exception is thrown.
     ChangeGroup.Applied apply(ChangeGroup group);
+
+    /// Has others give way when a group waits long for a lock. Only between transactions.
+    ///
+    /// @param release frees what this process itself holds elsewhere; null if it holds nothing
+    void yieldTo(@Nullable Runnable release);
 
     /// Whether this subscription has prepared the source transaction here and not ended it.
     boolean isPrepared(int xid);

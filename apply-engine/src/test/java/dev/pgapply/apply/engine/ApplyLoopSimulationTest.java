@@ -140,14 +140,21 @@ final class ApplyLoopSimulationTest {
                 receiver = new Receiver(
                         stream,
                         new PgOutputDecoder(),
-                        fullDisk -> new TransactionAssembler(),
+                        (fullDisk, received) -> new TransactionAssembler(),
                         queue,
                         new Receiver.Positions(positions::confirmed, positions::committed),
                         progress,
                         LONG,
                         warning -> {});
                 TableGate gate = new TableGate(progress, target.copyLsns(), Set.of(SimulatedSource.GONE));
-                applier = new Applier(queue, session, gate, limits, positions, event -> {});
+                EarlyTransactions early = new EarlyTransactions(
+                        (number, listener) -> {
+                            throw new AssertionError("nothing is streamed");
+                        },
+                        gate,
+                        limits,
+                        event -> {});
+                applier = new Applier(queue, session, gate, early, limits, positions, event -> {});
                 keeper = new ProgressKeeper(target.durability(this::meanwhile), positions, event -> {}, LONG);
             }
 

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /// A target that commits asynchronously: a crash takes the commits that nobody has made durable. It outlives
 /// the engines that write to it.
@@ -202,6 +203,9 @@ final class SimulatedTarget {
             Row row = insert.newRow().row();
             return new String(row.bytes(), row.offset(0), row.length(0), StandardCharsets.UTF_8);
         }
+
+        @Override
+        public void yieldTo(@Nullable Runnable release) {}
 
         @Override
         public boolean isPrepared(int xid) {

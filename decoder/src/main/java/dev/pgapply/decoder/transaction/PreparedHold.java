@@ -21,13 +21,13 @@ final class PreparedHold {
         private final String gid;
         private final Lsn prepareLsn;
         private final OpenStreams.Transaction spooled;
-        private final Relations relations;
+        private final KeptParts parts;
 
-        private Transaction(String gid, Lsn prepareLsn, OpenStreams.Transaction spooled, Relations relations) {
+        private Transaction(String gid, Lsn prepareLsn, OpenStreams.Transaction spooled, KeptParts parts) {
             this.gid = gid;
             this.prepareLsn = prepareLsn;
             this.spooled = spooled;
-            this.relations = relations;
+            this.parts = parts;
         }
 
         /// Keeps a part as a streamed transaction would.
@@ -44,9 +44,8 @@ final class PreparedHold {
             return spooled;
         }
 
-        /// Those in force when the transaction was sent.
-        Relations relations() {
-            return relations;
+        KeptParts parts() {
+            return parts;
         }
     }
 
@@ -63,15 +62,17 @@ final class PreparedHold {
     }
 
     Transaction begin(PgOutputMessage.BeginPrepare begin, OpenStreams streams, RelationCache known) {
-        Transaction transaction =
-                new Transaction(begin.gid(), begin.prepareLsn(), streams.apart(begin.xid()), known.copy());
+        OpenStreams.Transaction spooled = streams.apart(begin.xid());
+        // Its descriptions stand before it as well as in it.
+        KeptParts parts = new KeptParts(spooled.spool(), known.copy());
+        Transaction transaction = new Transaction(begin.gid(), begin.prepareLsn(), spooled, parts);
         put(begin.xid(), transaction);
         return transaction;
     }
 
     void streamed(PgOutputMessage.StreamPrepare prepare, OpenStreams streams, OpenStreams.Transaction spooled) {
         streams.setAside(spooled);
-        put(prepare.xid(), new Transaction(prepare.gid(), prepare.prepareLsn(), spooled, spooled.relations()));
+        put(prepare.xid(), new Transaction(prepare.gid(), prepare.prepareLsn(), spooled, spooled.parts()));
     }
 
     private void put(int xid, Transaction transaction) {

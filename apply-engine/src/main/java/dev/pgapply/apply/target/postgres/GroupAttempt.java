@@ -7,6 +7,7 @@ import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.OpenTransaction;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -74,15 +75,17 @@ final class GroupAttempt {
                 case TransactionEvent.Commit commit -> end(commit);
                 case TransactionEvent.Message ignored -> {}
                 case TransactionEvent.Prepare prepare -> end(prepare);
-                case TransactionEvent.CommitPrepared ignored -> throw decision();
-                case TransactionEvent.RollbackPrepared ignored -> throw decision();
+                case TransactionEvent.CommitPrepared ignored -> throw noMember();
+                case TransactionEvent.RollbackPrepared ignored -> throw noMember();
+                case TransactionEvent.Kept ignored -> throw noMember();
+                case OpenTransaction ignored -> throw noMember();
             }
         }
         sync();
     }
 
-    private static IllegalStateException decision() {
-        return new IllegalStateException("the decision of a prepared transaction belongs to no group");
+    private static IllegalStateException noMember() {
+        return new IllegalStateException("belongs to no group");
     }
 
     private void begin() throws SQLException {
