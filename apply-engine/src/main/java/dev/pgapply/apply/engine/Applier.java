@@ -157,12 +157,12 @@ final class Applier {
             case OpenTransaction.RolledBack rolledBack -> early.rollBack(rolledBack);
             case TransactionEvent.Prepare prepare -> prepare(prepare);
             case TransactionEvent.CommitPrepared decided -> {
-                if (isDecisionDue(decided.commitLsn(), decided.endLsn())) {
+                if (isDecisionDue(gate.isDone(decided.commitLsn()), decided.endLsn())) {
                     finish(decided);
                 }
             }
             case TransactionEvent.RollbackPrepared decided -> {
-                if (isDecisionDue(decided.rollbackEndLsn(), decided.rollbackEndLsn())) {
+                if (isDecisionDue(gate.isPassed(decided.rollbackEndLsn()), decided.rollbackEndLsn())) {
                     session.rollbackPrepared(decided);
                     positions.committed(decided.rollbackEndLsn());
                 }
@@ -214,10 +214,10 @@ final class Applier {
         flush();
     }
 
-    private boolean isDecisionDue(Lsn lsn, Lsn endLsn) {
+    private boolean isDecisionDue(boolean done, Lsn endLsn) {
         flush();
         passed = passed.max(endLsn);
-        return !gate.isDone(lsn);
+        return !done;
     }
 
     private void finish(TransactionEvent.CommitPrepared decided) {
