@@ -57,7 +57,7 @@ final class Applier {
     private TransactionEvent.@Nullable Begin current;
     /// Whether rows of the current transaction were collected or written.
     private boolean currentHasRows;
-    /// Whether the target has the current transaction, prepared but undecided.
+    /// Whether the target has the current transaction, prepared at least.
     private boolean currentIsThere;
 
     private Lsn passed = Lsn.INVALID;
@@ -201,7 +201,7 @@ final class Applier {
         current = begin;
         currentHasRows = false;
         // Prepared before this stream began, and now sent again, at its prepare or its commit.
-        currentIsThere = session.isPrepared(begin.xid()) && !gate.isDone(begin.finalLsn());
+        currentIsThere = session.isHere(begin.xid()) && !gate.isDone(begin.finalLsn());
         add(begin);
     }
 

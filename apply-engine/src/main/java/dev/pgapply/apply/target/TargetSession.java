@@ -27,8 +27,9 @@ public interface TargetSession extends AutoCloseable {
     /// @param release frees what this process itself holds elsewhere; null if it holds nothing
     void yieldTo(@Nullable Runnable release);
 
-    /// Whether this subscription has prepared the source transaction here and not ended it.
-    boolean isPrepared(int xid);
+    /// Whether the changes of a source transaction that this subscription has prepared are here though the
+    /// progress does not tell its end: prepared still, or committed.
+    boolean isHere(int xid);
 
     /// Commits what was prepared, and then the progress. What was committed before, by a run that ended before it
     /// could say so or by a person, is taken as it is.

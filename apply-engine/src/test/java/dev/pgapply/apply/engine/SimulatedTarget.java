@@ -208,7 +208,7 @@ final class SimulatedTarget {
         public void yieldTo(@Nullable Runnable release) {}
 
         @Override
-        public boolean isPrepared(int xid) {
+        public boolean isHere(int xid) {
             return false;
         }
 

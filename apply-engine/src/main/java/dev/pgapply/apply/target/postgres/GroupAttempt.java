@@ -67,11 +67,7 @@ final class GroupAttempt {
         for (event = 0; event < events.size(); event++) {
             switch (events.get(event)) {
                 case TransactionEvent.Begin begin -> current = begin;
-                case Change change -> {
-                    begin();
-                    session.queue(change, event);
-                    rows++;
-                }
+                case Change change -> change(change);
                 case TransactionEvent.Commit commit -> end(commit);
                 case TransactionEvent.Message ignored -> {}
                 case TransactionEvent.Prepare prepare -> end(prepare);
@@ -82,6 +78,16 @@ final class GroupAttempt {
             }
         }
         sync();
+    }
+
+    /// If the progress after a PREPARE was refused, what is prepared is here when the group is tried again.
+    private void change(Change change) throws SQLException {
+        if (current != null && current.prepared() && session.isHere(current.xid())) {
+            return;
+        }
+        begin();
+        session.queue(change, event);
+        rows++;
     }
 
     private static IllegalStateException noMember() {
@@ -111,7 +117,7 @@ final class GroupAttempt {
     private void end(TransactionEvent.Prepare prepare) throws SQLException {
         transactions++;
         current = null;
-        if (!session.isPrepared(prepare.xid())) {
+        if (!session.isHere(prepare.xid())) {
             begin();
             checkDeferred();
             session.queuePrepare(prepare);

@@ -37,6 +37,7 @@ final class PostgresTargetSession implements TargetSession {
     private static final String LOCK_NOT_AVAILABLE = "55P03";
     private static final int PG_LSN_OID = 3220;
     private static final int TIMESTAMPTZ_OID = 1184;
+    private static final String UNDEFINED_OBJECT = "42704";
 
     private final PostgresSession session;
     private final Pipeline pipeline;
@@ -164,17 +165,16 @@ final class PostgresTargetSession implements TargetSession {
     }
 
     @Override
-    public boolean isPrepared(int xid) {
-        return prepared.isPrepared(xid);
+    public boolean isHere(int xid) {
+        return prepared.isHere(xid);
     }
 
     @Override
     public void commitPrepared(TransactionEvent.CommitPrepared decided) {
         int xid = decided.xid();
         try {
-            if (prepared.isPrepared(xid)) {
-                end(prepared.commitSql(xid), decided.endLsn(), decided.commitTime());
-            } else if (!prepared.isCommitted(catalog.connection(), xid)) {
+            if (!end(xid, prepared.commitSql(xid), decided.endLsn(), decided.commitTime())
+                    && !prepared.isCommitted(catalog.connection(), xid)) {
                 throw goneWith(xid, "rolled back", decided.commitLsn());
             }
             pipeline.simple("BEGIN");
@@ -190,15 +190,32 @@ final class PostgresTargetSession implements TargetSession {
     public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
         int xid = decided.xid();
         try {
-            if (prepared.isPrepared(xid)) {
-                end(prepared.rollbackSql(xid), decided.rollbackEndLsn(), decided.rollbackTime());
-            } else if (prepared.isCommitted(catalog.connection(), xid)) {
+            if (!end(xid, prepared.rollbackSql(xid), decided.rollbackEndLsn(), decided.rollbackTime())
+                    && prepared.isCommitted(catalog.connection(), xid)) {
                 throw goneWith(xid, "committed", decided.rollbackEndLsn());
             }
             commitProgress(decided.rollbackEndLsn(), decided.rollbackTime());
             prepared.ended(xid);
         } catch (SQLException e) {
             throw failed("rolling back prepared transaction " + prepared.gid(xid), e);
+        }
+    }
+
+    /// @return whether it was prepared; if not, somebody has ended it, perhaps an earlier run of ours
+    private boolean end(int xid, String sql, Lsn endLsn, Instant time) throws SQLException {
+        if (!prepared.isPrepared(xid)) {
+            return false;
+        }
+        try {
+            end(sql, endLsn, time);
+            return true;
+        } catch (SQLException e) {
+            if (!UNDEFINED_OBJECT.equals(e.getSQLState())) {
+                throw e;
+            }
+            rollBack();
+            prepared.ended(xid);
+            return false;
         }
     }
 
