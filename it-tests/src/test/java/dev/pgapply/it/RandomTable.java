@@ -51,8 +51,7 @@ enum RandomTable {
     FULL("(id int PRIMARY KEY, v int, t text)") {
         @Override
         String afterwards(String table, boolean source) {
-            return "ALTER TABLE " + table + " ALTER t SET STORAGE EXTERNAL"
-                    + (source ? ", REPLICA IDENTITY FULL" : "");
+            return "ALTER TABLE " + table + " ALTER t SET STORAGE EXTERNAL" + (source ? ", REPLICA IDENTITY FULL" : "");
         }
 
         @Override
@@ -68,8 +67,8 @@ enum RandomTable {
 
         @Override
         String insert(Random random, String table, String id) {
-            return "INSERT INTO " + table + " SELECT " + id + ", 1, " + text(random)
-                    + " WHERE NOT EXISTS (SELECT FROM " + table + " WHERE id = " + id + ")";
+            return "INSERT INTO " + table + " SELECT " + id + ", 1, " + text(random) + " WHERE NOT EXISTS (SELECT FROM "
+                    + table + " WHERE id = " + id + ")";
         }
 
         @Override

@@ -85,8 +85,8 @@ final class SetsIT {
                 sets.applyUntilNow();
                 exact.applyUntilNow();
                 for (String table : tables) {
-                    String plant = "DELETE FROM " + name(table) + " WHERE ctid::text LIKE '%" + random.nextInt(5)
-                            + ")'";
+                    String plant =
+                            "DELETE FROM " + name(table) + " WHERE ctid::text LIKE '%" + random.nextInt(5) + ")'";
                     if (random.nextBoolean() && !table.startsWith("NO_KEY")) {
                         List<String> gone = sets.target().queryAll(plant + " RETURNING id");
                         for (String id : gone) {
@@ -148,8 +148,8 @@ final class SetsIT {
 
     private static String[] definitions(TestDatabase source, TestDatabase target, List<String> tables) {
         return tables.stream()
-                .flatMap(table -> Stream.of(
-                        kind(table).create(name(table)), kind(table).afterwards(name(table), false)))
+                .flatMap(table ->
+                        Stream.of(kind(table).create(name(table)), kind(table).afterwards(name(table), false)))
                 .filter(sql -> !sql.isEmpty())
                 .toArray(String[]::new);
     }
@@ -184,8 +184,8 @@ final class SetsIT {
         }
     }
 
-    private static void run(
-            TestDatabase source, Connection connection, Statement statement, List<String> changes) throws SQLException {
+    private static void run(TestDatabase source, Connection connection, Statement statement, List<String> changes)
+            throws SQLException {
         for (String sql : changes) {
             if (sql.startsWith("TRUNCATE") && source.server().version() < 110_000) {
                 // A source of version 10 says nothing of it.
@@ -197,7 +197,9 @@ final class SetsIT {
                 connection.releaseSavepoint(before);
             } catch (SQLException e) {
                 // A value that stands there already, or a deferred check that waits: the next one is another try.
-                assertTrue(List.of("23505", "23P01", "55006").contains(e.getSQLState()), () -> sql + ": " + e.getMessage());
+                assertTrue(
+                        List.of("23505", "23P01", "55006").contains(e.getSQLState()),
+                        () -> sql + ": " + e.getMessage());
                 connection.rollback(before);
             }
         }
@@ -224,8 +226,9 @@ final class SetsIT {
             replication.applyUntilNow();
             replication.target().execute("INSERT INTO t VALUES (55, -1)");
             for (int i = 0; i < 10; i++) {
-                replication.source().execute("INSERT INTO t SELECT g, 0 FROM generate_series(" + i * 10 + ", " + i
-                        + "9) g");
+                replication
+                        .source()
+                        .execute("INSERT INTO t SELECT g, 0 FROM generate_series(" + i * 10 + ", " + i + "9) g");
             }
             replication.with(setup -> setup.until = Optional.of(new Subscription.Until.Now()));
             try (EngineRun run = replication.engine()) {
@@ -247,16 +250,15 @@ final class SetsIT {
         try (Replication replication = Replication.newest()) {
             replication.both("CREATE TABLE t (id int PRIMARY KEY, v int)");
             replication.source().execute("INSERT INTO t SELECT g, 0 FROM generate_series(1, 1000) g");
-            replication.with(setup ->
-                    setup.writer = new Subscription.Writer(true, 100, 8L << 20, Duration.ofSeconds(1), false));
+            replication.with(
+                    setup -> setup.writer = new Subscription.Writer(true, 100, 8L << 20, Duration.ofSeconds(1), false));
             replication.applyUntilNow();
             replication.target().execute("DELETE FROM t WHERE id IN (3, 777)");
             replication.source().execute("UPDATE t SET v = v + 1");
             replication.with(setup -> setup.until = Optional.of(new Subscription.Until.Now()));
             try (EngineRun run = replication.engine()) {
                 run.awaitUntil();
-                assertEquals(
-                        2, run.events(EngineEvent.ConflictSkipped.class).size());
+                assertEquals(2, run.events(EngineEvent.ConflictSkipped.class).size());
                 assertEquals(2, run.events(EngineEvent.AppliedInOrder.class).size());
             }
             assertEquals(
@@ -275,10 +277,12 @@ final class SetsIT {
             replication.source().execute("INSERT INTO t SELECT g, g FROM generate_series(1, 100) g");
             replication.applyUntilNow();
             for (int i = 1; i < 100; i += 2) {
-                replication.source().transaction(
-                        "UPDATE t SET u = -1 WHERE id = " + i,
-                        "UPDATE t SET u = " + i + " WHERE id = " + (i + 1),
-                        "UPDATE t SET u = " + (i + 1) + " WHERE id = " + i);
+                replication
+                        .source()
+                        .transaction(
+                                "UPDATE t SET u = -1 WHERE id = " + i,
+                                "UPDATE t SET u = " + i + " WHERE id = " + (i + 1),
+                                "UPDATE t SET u = " + (i + 1) + " WHERE id = " + i);
             }
             replication.with(setup -> setup.until = Optional.of(new Subscription.Until.Now()));
             try (EngineRun run = replication.engine()) {
@@ -286,7 +290,9 @@ final class SetsIT {
                 if (!SubscriptionSetup.groupingIsOff()) {
                     assertEquals(
                             "a unique violation",
-                            run.events(EngineEvent.AppliedInOrder.class).getFirst().reason());
+                            run.events(EngineEvent.AppliedInOrder.class)
+                                    .getFirst()
+                                    .reason());
                 }
             }
             replication.assertIdentical();

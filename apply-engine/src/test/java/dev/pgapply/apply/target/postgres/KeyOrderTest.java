@@ -20,7 +20,8 @@ final class KeyOrderTest {
     void binaryNumbersGoByTheirValue() {
         long[] numbers = {5, -1, 1L << 50, 0, -(1L << 50), 700, 70};
         List<Row> rows = LongStream.of(numbers)
-                .mapToObj(number -> binary(ByteBuffer.allocate(8).putLong(number).array()))
+                .mapToObj(
+                        number -> binary(ByteBuffer.allocate(8).putLong(number).array()))
                 .toList();
 
         assertEquals(List.of(4, 1, 3, 0, 6, 5, 2), sorted(rows));
@@ -56,8 +57,7 @@ final class KeyOrderTest {
 
     private static List<Row> texts(String... values) {
         return Stream.of(values)
-                .map(value -> Row.of(
-                        List.of(new Value.Text(Bytes.copyOf(value.getBytes(StandardCharsets.UTF_8))))))
+                .map(value -> Row.of(List.of(new Value.Text(Bytes.copyOf(value.getBytes(StandardCharsets.UTF_8))))))
                 .toList();
     }
 

@@ -211,8 +211,7 @@ final class NetChangesTest {
         table.put(key, new String[] {one.equals("~") ? values[0] : one, other.equals("~") ? values[1] : other});
         boolean withOld = random.nextBoolean();
         String text = (withOld && random.nextBoolean() ? "~" : key) + "," + one + "," + other;
-        return joined(
-                changes.update(withOld ? Optional.of(key(key + ",-,-")) : Optional.empty(), newRow(text)));
+        return joined(changes.update(withOld ? Optional.of(key(key + ",-,-")) : Optional.empty(), newRow(text)));
     }
 
     private static Outcome joined(Outcome outcome) {

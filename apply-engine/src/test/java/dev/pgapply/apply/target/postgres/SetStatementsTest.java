@@ -62,8 +62,8 @@ final class SetStatementsTest {
     void valuesOfSomeTypesCannotStandInAnArray(TypeReference.Kind kind, long oid, boolean fits) {
         assertEquals(
                 fits,
-                SetStatements.fitsArray(new TypeReference(
-                        oid, new TableName("s", "x"), -1, "x", kind, 0, 0, true, true, false)));
+                SetStatements.fitsArray(
+                        new TypeReference(oid, new TableName("s", "x"), -1, "x", kind, 0, 0, true, true, false)));
     }
 
     private static Column column(int number, String name, String type, long oid) {
