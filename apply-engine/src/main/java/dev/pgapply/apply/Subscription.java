@@ -108,11 +108,13 @@ public record Subscription(
     /// What is done with large transactions that are still open at the source.
     ///
     /// @param mode empty: the most that the source can do
+    /// @param parallelStreams how many open transactions are written at once
     /// @param spoolDirectory where what is received of them waits for their commit
     /// @param spoolMemoryBytes how much of it is held in memory, of all of them together
     /// @param spoolLimitBytes how much of it the files may hold
     public record Streaming(
             Optional<Mode> mode,
+            int parallelStreams,
             Path spoolDirectory,
             long spoolMemoryBytes,
             long spoolLimitBytes,
@@ -122,8 +124,11 @@ public record Subscription(
         public enum Mode {
             /// After its commit: the source keeps it.
             OFF,
-            /// While it is open (source 14 or newer).
-            ON
+            /// While it is open, to be kept until its commit (source 14 or newer).
+            ON,
+            /// While it is open, and so it is written to the target as well, on a connection of its own (source 16
+            /// or newer).
+            PARALLEL
         }
 
         /// What to do with a transaction for which the limit leaves no room.
@@ -136,6 +141,7 @@ public record Subscription(
 
         public static final Streaming DEFAULT = new Streaming(
                 Optional.empty(),
+                2,
                 Path.of(System.getProperty("java.io.tmpdir"), "pgapply-spool"),
                 64L << 20,
                 Long.MAX_VALUE,

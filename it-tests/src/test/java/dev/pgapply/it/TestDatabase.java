@@ -4,6 +4,7 @@ import dev.pgapply.cli.embedded.PostgresServer;
 import dev.pgapply.cli.embedded.ServerException;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.postgres.PostgresEndpoint;
+import dev.pgapply.schema.postgres.Quoting;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -106,9 +107,15 @@ record TestDatabase(TestServer server, String name) implements AutoCloseable {
         return "postgresql://" + login + "@" + server.host() + ":" + server.port() + "/" + name;
     }
 
-    /// Ends all sessions of the database, drops its slots and itself.
+    /// What is prepared here and not ended, as `pg_prepared_xacts` calls it.
+    List<String> preparedTransactions() {
+        return queryAll("SELECT gid FROM pg_prepared_xacts WHERE database = current_database() ORDER BY prepared");
+    }
+
+    /// Ends all prepared transactions and all sessions of the database, drops its slots and itself.
     @Override
     public void close() {
+        preparedTransactions().forEach(gid -> execute("ROLLBACK PREPARED " + Quoting.literal(gid)));
         TestDatabase maintenance = new TestDatabase(server, "postgres");
         maintenance.execute("UPDATE pg_database SET datallowconn = false WHERE datname = '" + name + "'");
         Await.until("all sessions of " + name + " have ended", () -> {

@@ -4,17 +4,21 @@ import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.source.ChangeQueue;
+import dev.pgapply.apply.source.SpoolErrors;
 import dev.pgapply.apply.target.ChangeGroup;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.OpenTransaction;
+import dev.pgapply.decoder.transaction.SpoolException;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +43,7 @@ final class Applier {
     private final ChangeQueue queue;
     private final TargetSession session;
     private final TableGate gate;
+    private final EarlyTransactions early;
     private final Subscription.Writer limits;
     private final Positions positions;
     private final EngineListener listener;
@@ -52,7 +57,7 @@ final class Applier {
     private TransactionEvent.@Nullable Begin current;
     /// Whether rows of the current transaction were collected or written.
     private boolean currentHasRows;
-    /// Whether the target has the current transaction, prepared but undecided.
+    /// Whether the target has the current transaction, prepared at least.
     private boolean currentIsThere;
 
     private Lsn passed = Lsn.INVALID;
@@ -63,12 +68,14 @@ final class Applier {
             ChangeQueue queue,
             TargetSession session,
             TableGate gate,
+            EarlyTransactions early,
             Subscription.Writer limits,
             Positions positions,
             EngineListener listener) {
         this.queue = queue;
         this.session = session;
         this.gate = gate;
+        this.early = early;
         this.limits = limits;
         this.positions = positions;
         this.listener = listener;
@@ -115,17 +122,19 @@ final class Applier {
     }
 
     private void take(ChangeQueue.Batch batch) {
-        for (TransactionEvent event : batch.events()) {
-            if (unknownTable) {
-                return;
-            }
-            take(event);
-            if (isFull()) {
-                flush();
-            }
-        }
+        batch.events().forEach(this::takeNext);
         if (batch.idleAt().isValid() && current == null) {
             passed = passed.max(batch.idleAt());
+        }
+    }
+
+    private void takeNext(TransactionEvent event) {
+        if (unknownTable) {
+            return;
+        }
+        take(event);
+        if (isFull()) {
+            flush();
         }
     }
 
@@ -138,18 +147,49 @@ final class Applier {
             case Change.Delete delete -> change(delete, delete.relation());
             case TransactionEvent.Commit commit -> commit(commit);
             case TransactionEvent.Message message -> message(message);
+            case TransactionEvent.Kept kept -> kept(kept);
+            case OpenTransaction.Part part -> {
+                // What it does comes after everything that is committed, and may build on it.
+                flush();
+                early.write(part);
+                session.yieldTo(early.isEmpty() ? null : early::giveUpAll);
+            }
+            case OpenTransaction.RolledBack rolledBack -> early.rollBack(rolledBack);
             case TransactionEvent.Prepare prepare -> prepare(prepare);
             case TransactionEvent.CommitPrepared decided -> {
-                if (isDecisionDue(decided.commitLsn(), decided.endLsn())) {
+                if (isDecisionDue(gate.isDone(decided.commitLsn()), decided.endLsn())) {
                     finish(decided);
                 }
             }
             case TransactionEvent.RollbackPrepared decided -> {
-                if (isDecisionDue(decided.rollbackEndLsn(), decided.rollbackEndLsn())) {
+                if (isDecisionDue(gate.isPassed(decided.rollbackEndLsn()), decided.rollbackEndLsn())) {
                     session.rollbackPrepared(decided);
                     positions.committed(decided.rollbackEndLsn());
                 }
             }
+        }
+    }
+
+    private void kept(TransactionEvent.Kept kept) {
+        if (early.has(kept.begin().xid())) {
+            flush();
+            Optional<ChangeGroup.Applied> applied = early.finish(kept, this::message);
+            session.yieldTo(early.isEmpty() ? null : early::giveUpAll);
+            if (applied.isPresent()) {
+                kept.parts().discard();
+                positions.committed(kept.endLsn());
+                listener.onEvent(new EngineEvent.Committed(
+                        applied.get().transactions(),
+                        applied.get().rows(),
+                        kept.endLsn(),
+                        kept.begin().commitTime()));
+                return;
+            }
+        }
+        try {
+            kept.forEach(this::takeNext);
+        } catch (SpoolException e) {
+            throw SpoolErrors.translate(e);
         }
     }
 
@@ -161,7 +201,7 @@ final class Applier {
         current = begin;
         currentHasRows = false;
         // Prepared before this stream began, and now sent again, at its prepare or its commit.
-        currentIsThere = session.isPrepared(begin.xid()) && !gate.isDone(begin.finalLsn());
+        currentIsThere = session.isHere(begin.xid()) && !gate.isDone(begin.finalLsn());
         add(begin);
     }
 
@@ -174,10 +214,10 @@ final class Applier {
         flush();
     }
 
-    private boolean isDecisionDue(Lsn lsn, Lsn endLsn) {
+    private boolean isDecisionDue(boolean done, Lsn endLsn) {
         flush();
         passed = passed.max(endLsn);
-        return !gate.isDone(lsn);
+        return !done;
     }
 
     private void finish(TransactionEvent.CommitPrepared decided) {
@@ -188,9 +228,9 @@ final class Applier {
 
     private void message(TransactionEvent.Message message) {
         TransactionEvent.Begin begin = current;
-        if (begin == null) {
+        if (!message.transactional()) {
             passed = passed.max(message.lsn());
-        } else if (gate.isDone(begin.finalLsn())) {
+        } else if (begin != null && gate.isDone(begin.finalLsn())) {
             return;
         }
         listener.onEvent(new EngineEvent.LogicalMessage(

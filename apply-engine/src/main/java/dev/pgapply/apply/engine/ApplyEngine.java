@@ -78,7 +78,8 @@ public final class ApplyEngine implements AutoCloseable {
                         backoff.succeeded();
                     }
                     if (e.code() == ErrorCode.SPOOL_FULL
-                            && subscription.streaming().spoolFull() == Subscription.Streaming.SpoolFull.WAIT) {
+                            && subscription.streaming().spoolFull() == Subscription.Streaming.SpoolFull.WAIT
+                            && !job.sourceKeepsOpenTransactions()) {
                         job.letSourceKeepOpenTransactions();
                         job.warnOnce(e.getMessage() + ": from now on the source keeps transactions until their commit");
                         continue;

@@ -203,25 +203,27 @@ final class Attempt implements AutoCloseable {
         awaitFreeSlot(server);
         TableGate gate = tables.gate(range.from());
         LargeTransactions large = LargeTransactions.plan(
-                job, source.majorVersion(), asking(() -> server.slot(subscription.slotName())), gate);
+                job, source.majorVersion(), asking(() -> server.slot(subscription.slotName())), gate, range.from());
         ReplicationConnection replication = openReplication(sessions);
         StreamOptions options = new StreamOptions(
                 source.majorVersion(),
                 job.publications(),
                 tables.streamsBinary(),
                 subscription.origin() == Subscription.Origin.NONE,
-                large.streamed(),
+                large.mode(),
                 subscription.twoPhase());
-        ReplicationStream stream =
-                replication.start(subscription.slotName(), large.startsAtSlot() ? Lsn.INVALID : range.from(), options);
+        ReplicationStream stream = replication.start(subscription.slotName(), large.start(), options);
         job.listener().onEvent(new EngineEvent.StreamingStarted(range.from()));
         job.backoff().streamed();
-        Streaming flow = new Streaming(
-                stream, session, durability, range.from(), large.assembly(), job.listener(), job.silence());
+        Streaming flow = new Streaming(stream, session, durability, range.from(), large, job.listener(), job.silence());
         streaming = true;
-        Applier.End end = flow.run(gate, subscription.writer(), range.until(), watch, job::stopping);
-        job.met(gate.unknown());
-        return end;
+        try (EarlyTransactions early =
+                new EarlyTransactions(job.target()::openEarly, gate, subscription.writer(), job.listener())) {
+            breaker(early::abort);
+            Applier.End end = flow.run(gate, early, subscription.writer(), range.until(), watch, job::stopping);
+            job.met(gate.unknown());
+            return end;
+        }
     }
 
     /// A walsender of our own that has not noticed its client's end yet keeps the slot for a while.

@@ -4,63 +4,82 @@ import dev.pgapply.apply.ApplyException.SetupException;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.Subscription.Streaming.Mode;
+import dev.pgapply.apply.source.Receiver;
 import dev.pgapply.apply.source.SpoolErrors;
 import dev.pgapply.decoder.Lsn;
-import dev.pgapply.decoder.transaction.FullDisk;
+import dev.pgapply.decoder.transaction.EarlyDelivery;
 import dev.pgapply.decoder.transaction.SpoolException;
 import dev.pgapply.decoder.transaction.SpoolSettings;
 import dev.pgapply.decoder.transaction.TransactionAssembler;
 import dev.pgapply.schema.postgres.SlotFacts;
 import java.util.Optional;
-import java.util.function.Function;
 
 /// What the source is asked to send before the commit, and where that waits.
 ///
-/// @param streamed large transactions come while they are open
-/// @param startsAtSlot the stream begins where the slot stands, and what is applied already is left out: a
-///     prepared transaction that waits here for its decision lies before the progress
+/// @param mode when large transactions come
+/// @param start where the stream begins: at the slot, if a prepared transaction that waits for its decision may
+///     lie before the progress; what is applied already is left out then
 /// @param assembly makes what puts the messages together
-record LargeTransactions(boolean streamed, boolean startsAtSlot, Function<FullDisk, TransactionAssembler> assembly) {
+record LargeTransactions(Mode mode, Lsn start, Receiver.Assembly assembly) {
 
     private static final int STREAMING_SINCE = 14;
+    private static final int PARALLEL_SINCE = 16;
     private static final int TWO_PHASE_SINCE = 15;
     private static final Lsn NEVER_BY_PREPARE = new Lsn(-1);
 
     /// @param slot as it is before the stream begins
-    static LargeTransactions plan(Job job, int sourceMajor, Optional<SlotFacts> slot, TableGate gate) {
+    static LargeTransactions plan(Job job, int sourceMajor, Optional<SlotFacts> slot, TableGate gate, Lsn progress) {
         Subscription subscription = job.subscription();
         Subscription.Streaming settings = subscription.streaming();
-        boolean streamed = !job.sourceKeepsOpenTransactions()
-                && settings.mode().orElse(Mode.ON) != Mode.OFF
-                && sourceMajor >= STREAMING_SINCE;
-        require(settings.mode().orElse(Mode.OFF), sourceMajor);
+        Mode mode = mode(settings.mode(), sourceMajor);
+        if (job.sourceKeepsOpenTransactions()) {
+            mode = Mode.OFF;
+        }
         // A slot that once had it has it for ever.
         boolean sendsPrepared =
                 subscription.twoPhase() || slot.filter(SlotFacts::twoPhase).isPresent();
-        if (!streamed && !sendsPrepared) {
-            return new LargeTransactions(false, false, fullDisk -> new TransactionAssembler());
+        if (mode == Mode.OFF && !sendsPrepared) {
+            return new LargeTransactions(mode, progress, (fullDisk, received) -> new TransactionAssembler());
         }
+        Lsn start = sendsPrepared
+                ? slot.flatMap(SlotFacts::confirmedFlushLsn).orElse(progress).min(progress)
+                : progress;
         SpoolSettings spool =
                 new SpoolSettings(settings.spoolDirectory(), settings.spoolMemoryBytes(), settings.spoolLimitBytes());
-        Lsn holdPreparedBefore = subscription.twoPhase() ? gate.settledFrom() : NEVER_BY_PREPARE;
-        return new LargeTransactions(streamed, sendsPrepared, fullDisk -> open(spool, holdPreparedBefore, fullDisk));
+        Lsn settledFrom = gate.settledFrom();
+        Lsn holdPreparedBefore = subscription.twoPhase() ? settledFrom : NEVER_BY_PREPARE;
+        int early = mode == Mode.PARALLEL ? settings.parallelStreams() : 0;
+        return new LargeTransactions(mode, start, (fullDisk, received) -> {
+            // A transaction that is open now commits after everything that has come.
+            EarlyDelivery delivery =
+                    new EarlyDelivery(early, () -> !received.get().isBefore(settledFrom));
+            try {
+                return new TransactionAssembler(spool, holdPreparedBefore, delivery, fullDisk);
+            } catch (SpoolException e) {
+                throw SpoolErrors.translate(e);
+            }
+        });
     }
 
-    private static TransactionAssembler open(SpoolSettings spool, Lsn holdPreparedBefore, FullDisk fullDisk) {
-        try {
-            return new TransactionAssembler(spool, holdPreparedBefore, fullDisk);
-        } catch (SpoolException e) {
-            throw SpoolErrors.translate(e);
+    private static Mode mode(Optional<Mode> wanted, int sourceMajor) {
+        if (wanted.isEmpty()) {
+            return sourceMajor >= PARALLEL_SINCE ? Mode.PARALLEL : sourceMajor >= STREAMING_SINCE ? Mode.ON : Mode.OFF;
         }
+        require(wanted.get(), sourceMajor);
+        return wanted.get();
     }
 
     private static void require(Mode mode, int sourceMajor) {
-        if (mode != Mode.OFF && sourceMajor < STREAMING_SINCE) {
+        int since = switch (mode) {
+            case OFF -> 0;
+            case ON -> STREAMING_SINCE;
+            case PARALLEL -> PARALLEL_SINCE;
+        };
+        if (sourceMajor < since) {
             throw new SetupException(
                     ErrorCode.SETUP,
-                    "the source, PostgreSQL " + sourceMajor + ", sends transactions after their commit only",
-                    "Leave --streaming out, or set it to off; a source has it from version " + STREAMING_SINCE
-                            + " on.");
+                    "the source, PostgreSQL " + sourceMajor + ", does not send open transactions that way",
+                    "Leave --streaming out; a source can do what was asked for from version " + since + " on.");
         }
     }
 

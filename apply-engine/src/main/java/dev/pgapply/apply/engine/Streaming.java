@@ -14,12 +14,9 @@ import dev.pgapply.apply.target.Durability;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.PgOutputDecoder;
-import dev.pgapply.decoder.transaction.FullDisk;
-import dev.pgapply.decoder.transaction.TransactionAssembler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Changes in flight: the receiver's thread, the progress keeper's thread, and the caller's as the applier.
@@ -47,7 +44,7 @@ final class Streaming {
             TargetSession session,
             Durability durability,
             Lsn start,
-            Function<FullDisk, TransactionAssembler> assembly,
+            LargeTransactions large,
             EngineListener listener,
             Duration silence) {
         this.stream = stream;
@@ -59,10 +56,10 @@ final class Streaming {
         this.receiver = new Receiver(
                 stream,
                 new PgOutputDecoder(),
-                assembly,
+                large.assembly(),
                 queue,
                 new Receiver.Positions(positions::confirmed, positions::committed),
-                start,
+                large.start(),
                 silence.dividedBy(3),
                 warning -> listener.onEvent(new EngineEvent.Warning(warning)));
         this.keeper = new ProgressKeeper(durability, positions, listener, silence.dividedBy(6));
@@ -71,9 +68,14 @@ final class Streaming {
     /// Runs until the applier comes to an end; then everything committed is durable and confirmed, as far as
     /// both sides still answer.
     Applier.End run(
-            TableGate gate, Subscription.Writer limits, Lsn until, PublicationWatch publications, BooleanSupplier stop)
+            TableGate gate,
+            EarlyTransactions early,
+            Subscription.Writer limits,
+            Lsn until,
+            PublicationWatch publications,
+            BooleanSupplier stop)
             throws InterruptedException {
-        Applier applier = new Applier(queue, session, gate, limits, positions, listener);
+        Applier applier = new Applier(queue, session, gate, early, limits, positions, listener);
         Thread receiving = start("pgapply-receiver", receiver::run);
         Thread keeping = start("pgapply-progress", this::keep);
         Thread watching = start("pgapply-publications", publications::run);

@@ -61,6 +61,11 @@ final class TableGate {
         return commitLsn.isBefore(progress);
     }
 
+    /// Whether what ends here was applied before this stream, for what tells nothing but its end.
+    boolean isPassed(Lsn endLsn) {
+        return !endLsn.isAfter(progress);
+    }
+
     /// From here on it depends on the commit's position alone whether a change of any followed table is new.
     Lsn settledFrom() {
         return copyLsns.values().stream().reduce(progress, Lsn::max);

@@ -7,6 +7,7 @@ import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.PgOutputMessage;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.FullDisk;
+import dev.pgapply.decoder.transaction.OpenTransaction;
 import dev.pgapply.decoder.transaction.SpoolException;
 import dev.pgapply.decoder.transaction.TransactionAssembler;
 import dev.pgapply.decoder.transaction.TransactionEvent;
@@ -15,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /// Reads the stream, puts committed changes into the queue and sends the feedback: the only thread that touches
@@ -34,6 +34,15 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
     /// @param durable what may be confirmed as flushed
     /// @param committed what is committed on the target, perhaps not on its disk yet
     public record Positions(Supplier<Lsn> durable, Supplier<Lsn> committed) {}
+
+    /// Makes the assembler.
+    @FunctionalInterface
+    public interface Assembly {
+
+        /// @param fullDisk what the receiver does meanwhile
+        /// @param received everything that was committed before has come; for the receiver's thread
+        TransactionAssembler make(FullDisk fullDisk, Supplier<Lsn> received);
+    }
 
     private final ReplicationStream stream;
     private final PgOutputDecoder decoder;
@@ -59,11 +68,10 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
 
     /// @param askAfter how long the server may be silent before it is asked for an answer
     /// @param warn hears what a person should know
-    /// @param assembly makes the assembler, which asks the receiver what to do when the disk is full
     public Receiver(
             ReplicationStream stream,
             PgOutputDecoder decoder,
-            Function<FullDisk, TransactionAssembler> assembly,
+            Assembly assembly,
             ChangeQueue queue,
             Positions positions,
             Lsn start,
@@ -71,7 +79,7 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
             Consumer<String> warn) {
         this.stream = stream;
         this.decoder = decoder;
-        this.assembler = assembly.apply(this::awaitSpace);
+        this.assembler = assembly.make(this::awaitSpace, () -> received);
         this.queue = queue;
         this.positions = positions;
         this.received = start;
@@ -85,6 +93,9 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
             if (read()) {
                 messagesSinceLook++;
                 heard = true;
+                if (events.size() >= BATCH_EVENTS || eventBytes >= BATCH_BYTES) {
+                    handOver();
+                }
             } else {
                 handOver();
                 messagesSinceLook = MESSAGES_PER_FEEDBACK_LOOK;
@@ -117,11 +128,8 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
 
     /// Sends what is due for the last time; only after [#run] has ended, by the thread that ends it.
     public void farewell() {
-        stream.status(
-                received.max(confirmable()),
-                confirmable(),
-                positions.committed().get(),
-                false);
+        replyRequested = true;
+        sendFeedback();
     }
 
     /// Removes what is spooled; only after [#run] has ended.
@@ -157,9 +165,8 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
             case TransactionEvent.RollbackPrepared rolledBack -> ended(rolledBack.rollbackEndLsn());
             case Change ignored -> {}
             case TransactionEvent.Message message -> passed(message);
-        }
-        if (events.size() >= BATCH_EVENTS || eventBytes >= BATCH_BYTES) {
-            handOverAmidMessage();
+            case TransactionEvent.Kept kept -> ended(kept.endLsn());
+            case OpenTransaction ignored -> {}
         }
     }
 
@@ -168,18 +175,6 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
         if (!message.transactional()) {
             sourcePosition = sourcePosition.max(message.lsn());
         }
-    }
-
-    /// A message can complete a transaction of any size, which goes on piece by piece then. The server has to
-    /// wait, but not without hearing of us.
-    private void handOverAmidMessage() {
-        try {
-            handOver();
-        } catch (InterruptedException e) {
-            throw new Interrupted(e);
-        }
-        heardAtNanos = System.nanoTime();
-        sendFeedback();
     }
 
     /// Carries an interrupt through code that knows nothing of interrupts.
@@ -257,9 +252,10 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
         }
     }
 
-    /// What is durable, but nothing from a transaction on that only the assembler has.
+    /// What is durable, but nothing from a transaction on that only the assembler has, or that is still to come
+    /// again: a stream may begin before the target's progress just for that one.
     private Lsn confirmable() {
-        Lsn durable = positions.durable().get();
-        return assembler.heldFrom().map(durable::min).orElse(durable);
+        Lsn durable = positions.durable().get().min(received);
+        return assembler.heldFrom(durable).map(durable::min).orElse(durable);
     }
 }

@@ -1,9 +1,11 @@
 package dev.pgapply.apply.source;
 
+import dev.pgapply.apply.Subscription.Streaming.Mode;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.schema.postgres.Quoting;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /// What `START_REPLICATION` asks for: the newest protocol that the source's version has, and only options that
@@ -12,7 +14,7 @@ import java.util.stream.Collectors;
 /// @param majorVersion the source's, 10 or newer
 /// @param binary values in binary form where their type has one; from 14 on
 /// @param localOnly leave out transactions that the source itself has from elsewhere; from 16 on
-/// @param streaming send large transactions while they are open; from 14 on
+/// @param streaming when to send large transactions; on from 14 on, parallel from 16 on
 /// @param twoPhase send prepared transactions when they are prepared; from 15 on
 /// @see <a href="https://www.postgresql.org/docs/current/protocol-logical-replication.html">Logical
 /// streaming</a>
@@ -21,7 +23,7 @@ public record StreamOptions(
         List<String> publications,
         boolean binary,
         boolean localOnly,
-        boolean streaming,
+        Mode streaming,
         boolean twoPhase) {
 
     /// The newest version of the protocol that the source speaks.
@@ -51,8 +53,8 @@ public record StreamOptions(
         if (localOnly) {
             options.add("origin 'none'");
         }
-        if (streaming) {
-            options.add("streaming 'on'");
+        if (streaming != Mode.OFF) {
+            options.add("streaming '" + streaming.name().toLowerCase(Locale.ROOT) + "'");
         }
         if (twoPhase) {
             options.add("two_phase 'on'");

@@ -17,6 +17,12 @@ public interface TargetEngine {
     /// @throws dev.pgapply.apply.ApplyException.SetupException if another instance is alive
     TargetSession openSession(Source source, EngineListener listener) throws InterruptedException;
 
+    /// Opens a session for a transaction that is still open at the source. Only while a session is open.
+    ///
+    /// @param number counts such sessions that are open at once, from 1
+    /// @throws dev.pgapply.apply.ApplyException if the target cannot have one
+    EarlySession openEarly(int number, EngineListener listener);
+
     /// Opens the connection that answers what is durable. Only while a session is open.
     Durability openDurability();
 }

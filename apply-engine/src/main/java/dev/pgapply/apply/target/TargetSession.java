@@ -2,6 +2,7 @@ package dev.pgapply.apply.target;
 
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.transaction.TransactionEvent;
+import org.jspecify.annotations.Nullable;
 
 /// The one session that writes changes. It holds the instance's lock from its opening to its end. One thread at
 /// a time, except [#abort].
@@ -21,8 +22,14 @@ public interface TargetSession extends AutoCloseable {
     /// complete transactions before its own are committed before the exception is thrown.
     ChangeGroup.Applied apply(ChangeGroup group);
 
-    /// Whether this subscription has prepared the source transaction here and not ended it.
-    boolean isPrepared(int xid);
+    /// Has others give way when a group waits long for a lock. Only between transactions.
+    ///
+    /// @param release frees what this process itself holds elsewhere; null if it holds nothing
+    void yieldTo(@Nullable Runnable release);
+
+    /// Whether the changes of a source transaction that this subscription has prepared are here though the
+    /// progress does not tell its end: prepared still, or committed.
+    boolean isHere(int xid);
 
     /// Commits what was prepared, and then the progress. What was committed before, by a run that ended before it
     /// could say so or by a person, is taken as it is.

@@ -56,6 +56,7 @@ public record Job(Subscription subscription, List<String> warnings) {
                 settings.get(Options.ORIGIN),
                 new Streaming(
                         settings.find(Options.STREAMING),
+                        settings.get(Options.PARALLEL_STREAMS),
                         settings.get(Options.SPOOL_DIR),
                         settings.get(Options.SPOOL_MEMORY),
                         settings.find(Options.SPOOL_LIMIT).orElse(Long.MAX_VALUE),

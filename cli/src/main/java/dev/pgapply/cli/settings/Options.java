@@ -137,10 +137,18 @@ public final class Options {
     static final Option<Mode> STREAMING = Option.of(
             "--streaming",
             Group.STREAM,
-            "off|on",
-            "have large transactions sent while they are open (14+); left out: if the source can",
+            "off|on|parallel",
+            "large transactions come while they are open: kept (14+), or written too (16+); none: the most",
             "",
             constant(Mode.class));
+
+    static final Option<Integer> PARALLEL_STREAMS = Option.of(
+            "--parallel-streams",
+            Group.STREAM,
+            "N",
+            "open transactions written at once",
+            String.valueOf(Streaming.DEFAULT.parallelStreams()),
+            text -> count(text, 100));
 
     static final Option<Boolean> TWO_PHASE =
             toggle("--two-phase", Group.STREAM, "prepare on the target what the source prepares (15+)");
@@ -249,6 +257,7 @@ public final class Options {
             REFRESH_INTERVAL,
             BINARY,
             STREAMING,
+            PARALLEL_STREAMS,
             TWO_PHASE,
             HEARTBEAT,
             SPOOL_DIR,

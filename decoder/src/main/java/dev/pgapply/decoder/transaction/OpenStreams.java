@@ -22,6 +22,7 @@ final class OpenStreams implements AutoCloseable {
     private final SpoolBudget budget;
     private final long smallestWriteBytes;
     private final RelationCache relations;
+    private final EarlyDelivery delivery;
     private final Map<Integer, Transaction> byXid = new HashMap<>();
     private final Set<Transaction> aside = new HashSet<>();
     private @Nullable Transaction current;
@@ -31,12 +32,25 @@ final class OpenStreams implements AutoCloseable {
         private final int xid;
         private final Spool spool;
         private final StreamedRelations relations;
+        private final ChangeResolver changes;
+        private final boolean early;
         private Optional<String> origin = Optional.empty();
 
-        private Transaction(int xid, Spool spool, StreamedRelations relations) {
+        private Transaction(int xid, Spool spool, StreamedRelations relations, boolean early) {
             this.xid = xid;
             this.spool = spool;
             this.relations = relations;
+            this.changes = new ChangeResolver(relations);
+            this.early = early;
+        }
+
+        /// Whether it is told of while it is open.
+        boolean early() {
+            return early;
+        }
+
+        KeptParts parts() {
+            return new KeptParts(spool, relations.fromBeginning());
         }
 
         Spool spool() {
@@ -56,7 +70,8 @@ final class OpenStreams implements AutoCloseable {
         }
     }
 
-    OpenStreams(SpoolSettings settings, FullDisk fullDisk, RelationCache relations) {
+    OpenStreams(SpoolSettings settings, EarlyDelivery delivery, FullDisk fullDisk, RelationCache relations) {
+        this.delivery = delivery;
         this.directory = SpoolDirectory.open(settings.directory());
         this.budget = new SpoolBudget(settings, fullDisk);
         this.smallestWriteBytes = Math.min(SMALLEST_WRITE_BYTES, settings.memoryBytes());
@@ -77,7 +92,8 @@ final class OpenStreams implements AutoCloseable {
                             known != null ? "open" : "unknown"));
         }
         if (known == null) {
-            known = make(start.xid());
+            boolean early = earlyOpen() < delivery.most() && delivery.allowed().getAsBoolean();
+            known = make(start.xid(), early);
             byXid.put(start.xid(), known);
         }
         current = known;
@@ -85,7 +101,7 @@ final class OpenStreams implements AutoCloseable {
 
     /// Makes room for a transaction that is not streamed.
     Transaction apart(int xid) {
-        Transaction transaction = make(xid);
+        Transaction transaction = make(xid, false);
         setAside(transaction);
         return transaction;
     }
@@ -95,14 +111,18 @@ final class OpenStreams implements AutoCloseable {
         aside.add(transaction);
     }
 
-    /// Forgets a transaction that was taken or set aside.
-    void delete(Transaction transaction) {
+    /// Gives a transaction that was set aside out of hand: its decision has come.
+    void release(Transaction transaction) {
         aside.remove(transaction);
-        transaction.spool.delete();
     }
 
-    private Transaction make(int xid) {
-        return new Transaction(xid, new Spool(xid, directory.file(xid), budget), new StreamedRelations(relations));
+    private Transaction make(int xid, boolean early) {
+        return new Transaction(
+                xid, new Spool(xid, directory.file(xid), budget), new StreamedRelations(relations), early);
+    }
+
+    private long earlyOpen() {
+        return byXid.values().stream().filter(Transaction::early).count();
     }
 
     void stop() {
@@ -113,13 +133,19 @@ final class OpenStreams implements AutoCloseable {
         block().origin(name);
     }
 
-    void append(PgOutputMessage.Streamed streamed) {
+    /// @return what an open transaction tells of itself, or null
+    OpenTransaction.@Nullable Part append(PgOutputMessage.Streamed streamed) {
         Transaction transaction = block();
-        if (streamed.message() instanceof PgOutputMessage.RelationMessage description) {
-            transaction.relations.arrived(description.relation().oid());
-        }
         transaction.spool.append(streamed);
         limitMemory();
+        if (transaction.early) {
+            TransactionEvent event = transaction.changes.resolve(streamed.message());
+            return event == null ? null : new OpenTransaction.Part(transaction.xid, streamed.xid(), event);
+        }
+        if (streamed.message() instanceof PgOutputMessage.RelationMessage description) {
+            transaction.relations.put(description.relation());
+        }
+        return null;
     }
 
     /// Writes out what is too much to stay in memory.
@@ -143,11 +169,12 @@ final class OpenStreams implements AutoCloseable {
 
     /// Removes what a transaction or a part of it did.
     ///
-    /// @return whether the transaction is known
-    boolean abort(int xid, int subxid) {
+    /// @return the transaction, or null if it is not known
+    @Nullable
+    Transaction abort(int xid, int subxid) {
         Transaction transaction = byXid.get(xid);
         if (transaction == null) {
-            return false;
+            return null;
         }
         if (subxid != xid) {
             transaction.spool.abort(subxid);
@@ -156,16 +183,17 @@ final class OpenStreams implements AutoCloseable {
             byXid.remove(xid);
             transaction.spool.delete();
         }
-        return true;
+        return transaction;
     }
 
-    /// Gives the transaction out of hand: its end has come.
+    /// Gives the transaction out of hand: its end has come, and what it described holds for all.
     Transaction take(int xid) {
         Transaction transaction = byXid.remove(xid);
         if (transaction == null) {
             throw new UnexpectedMessageException("the end of transaction %s comes, of which no block has come"
                     .formatted(Integer.toUnsignedString(xid)));
         }
+        transaction.relations.commit();
         return transaction;
     }
 

@@ -1,12 +1,15 @@
 package dev.pgapply.decoder.transaction;
 
-/// What all open streamed transactions hold together, against the limits of [SpoolSettings].
+import java.util.concurrent.atomic.AtomicLong;
+
+/// What all open streamed transactions hold together, against the limits of [SpoolSettings]. Only the thread of the
+/// assembler takes; any thread may give back.
 final class SpoolBudget {
 
     private final SpoolSettings settings;
     private final FullDisk fullDisk;
-    private long memoryBytes;
-    private long diskBytes;
+    private final AtomicLong memoryBytes = new AtomicLong();
+    private final AtomicLong diskBytes = new AtomicLong();
 
     SpoolBudget(SpoolSettings settings, FullDisk fullDisk) {
         this.settings = settings;
@@ -18,26 +21,26 @@ final class SpoolBudget {
     }
 
     void memoryChanged(long bytes) {
-        memoryBytes += bytes;
+        memoryBytes.addAndGet(bytes);
     }
 
     boolean memoryIsExceededWith(long more) {
-        return memoryBytes + more > settings.memoryBytes();
+        return memoryBytes.get() + more > settings.memoryBytes();
     }
 
     /// @throws SpoolException.LimitReached if there is not so much left
     void takeDisk(long bytes, int xid) {
-        if (bytes > settings.diskBytes() - diskBytes) {
+        if (bytes > settings.diskBytes() - diskBytes.get()) {
             throw new SpoolException.LimitReached(xid, settings.directory(), settings.diskBytes());
         }
-        diskBytes += bytes;
+        diskBytes.addAndGet(bytes);
     }
 
     void giveDiskBack(long bytes) {
-        diskBytes -= bytes;
+        diskBytes.addAndGet(-bytes);
     }
 
     SpoolUsage usage(int transactions) {
-        return new SpoolUsage(transactions, memoryBytes, diskBytes);
+        return new SpoolUsage(transactions, memoryBytes.get(), diskBytes.get());
     }
 }

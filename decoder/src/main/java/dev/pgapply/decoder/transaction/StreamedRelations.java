@@ -7,38 +7,30 @@ import org.jspecify.annotations.Nullable;
 
 /// The relations described inside one streamed transaction, which are for it alone until it has committed. The
 /// source describes every relation anew in each such transaction, and again after each abort in it.
-///
-/// While the transaction arrives only the order of the descriptions is noted; their contents are read at
-/// replay, since an abort may have removed some.
 final class StreamedRelations implements Relations {
 
+    private record Arrival(Relation relation, long number) {}
+
     private final RelationCache committed;
-    private final Map<Integer, Long> arrivals = new HashMap<>();
-    private final Map<Integer, Relation> byOid = new HashMap<>();
+    /// What was described since the last abort.
+    private final Map<Integer, Arrival> arrivals = new HashMap<>();
+    /// Everything that was described, each with the instance that stands for it.
+    private final Map<Relation, Relation> instances = new HashMap<>();
+
     private @Nullable Relation last;
 
     StreamedRelations(RelationCache committed) {
         this.committed = committed;
     }
 
-    /// A description has arrived and is spooled.
-    void arrived(int oid) {
-        arrivals.put(oid, committed.nextArrival());
-    }
-
-    /// Something of the transaction was rolled back, perhaps descriptions too. The source takes nothing of what
-    /// it described so far for known, neither here nor after the commit.
-    void aborted() {
-        arrivals.clear();
-    }
-
+    /// A description has arrived.
     @Override
     public void put(Relation relation) {
-        Relation known = byOid.get(relation.oid());
-        if (known == null) {
-            known = committed.find(relation.oid());
-        }
-        byOid.put(relation.oid(), relation.equals(known) ? known : relation);
+        Relation instance = instances.computeIfAbsent(relation, described -> {
+            Relation known = committed.find(described.oid());
+            return described.equals(known) ? known : described;
+        });
+        arrivals.put(relation.oid(), new Arrival(instance, committed.nextArrival()));
         last = null;
     }
 
@@ -48,16 +40,60 @@ final class StreamedRelations implements Relations {
         if (candidate != null && candidate.oid() == oid) {
             return candidate;
         }
-        Relation found = byOid.get(oid);
+        Arrival found = arrivals.get(oid);
         if (found == null) {
             throw UnexpectedMessageException.unknownRelation(oid);
         }
-        last = found;
-        return found;
+        last = found.relation();
+        return found.relation();
+    }
+
+    /// Something of the transaction was rolled back, perhaps descriptions too. The source takes nothing of what
+    /// it described so far for known, neither here nor after the commit.
+    void aborted() {
+        arrivals.clear();
+        last = null;
     }
 
     /// The transaction has committed: what it described since the last abort holds for all.
     void commit() {
-        arrivals.forEach((oid, arrival) -> committed.put(get(oid), arrival));
+        arrivals.values().forEach(arrival -> committed.put(arrival.relation(), arrival.number()));
+    }
+
+    /// For reading the transaction from its beginning, on any thread once nothing more arrives.
+    Relations fromBeginning() {
+        return new FromBeginning(instances);
+    }
+
+    /// Meets the descriptions again, in their order, and knows the instances.
+    private static final class FromBeginning implements Relations {
+
+        private final Map<Relation, Relation> instances;
+        private final Map<Integer, Relation> byOid = new HashMap<>();
+        private @Nullable Relation last;
+
+        FromBeginning(Map<Relation, Relation> instances) {
+            this.instances = instances;
+        }
+
+        @Override
+        public void put(Relation relation) {
+            byOid.put(relation.oid(), instances.getOrDefault(relation, relation));
+            last = null;
+        }
+
+        @Override
+        public Relation get(int oid) {
+            Relation candidate = last;
+            if (candidate != null && candidate.oid() == oid) {
+                return candidate;
+            }
+            Relation found = byOid.get(oid);
+            if (found == null) {
+                throw UnexpectedMessageException.unknownRelation(oid);
+            }
+            last = found;
+            return found;
+        }
     }
 }

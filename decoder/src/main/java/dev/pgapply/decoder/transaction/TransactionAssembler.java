@@ -1,7 +1,6 @@
 package dev.pgapply.decoder.transaction;
 
 import dev.pgapply.decoder.Lsn;
-import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.PgOutputMessage;
 import java.time.Instant;
 import java.util.Optional;
@@ -14,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 /// Its [TransactionEvent.Begin] is held back until the message after it, which may name the origin.
 ///
 /// A streamed transaction is spooled until its commit or prepare, and what was rolled back of it is removed;
-/// then it flows like any other. A prepared one may have to wait for its decision; then it flows like one that
-/// was never prepared, and until then [#heldFrom()] says what must not be confirmed to the source.
+/// then it is handed out as one piece. A prepared one may have to wait for its decision; then it comes like one
+/// that was never prepared, and until then [#heldFrom()] says what must not be confirmed to the source.
 ///
-/// One per connection, used by one thread. After an exception, its own or that of the consumer, it can only be
+/// One per connection, used by one thread; what it has handed out may go to another. After an exception, its own or
+/// that of the consumer, it can only be
 /// closed, and a transaction of which no end was handed out has to be discarded.
 public final class TransactionAssembler implements AutoCloseable {
 
@@ -29,7 +29,7 @@ public final class TransactionAssembler implements AutoCloseable {
     private final PreparedHold hold;
 
     /// The transaction between its first and its last message, if one is open.
-    private @Nullable OpenTransaction open;
+    private @Nullable Unfinished open;
     /// The open transaction's begin while it can still learn of an origin.
     private TransactionEvent.@Nullable Begin held;
     /// The open transaction if it is to be kept until its decision.
@@ -37,7 +37,7 @@ public final class TransactionAssembler implements AutoCloseable {
 
     private long ignoredAborts;
 
-    private record OpenTransaction(int xid, Lsn finalLsn, Optional<String> gid) {}
+    private record Unfinished(int xid, Lsn finalLsn, Optional<String> gid) {}
 
     /// For a stream without `streaming`; a stream block is then an error.
     public TransactionAssembler() {
@@ -50,15 +50,16 @@ public final class TransactionAssembler implements AutoCloseable {
     ///
     /// @param holdPreparedBefore transactions whose prepare record begins before it are handed out when they
     ///     are committed, not when they are prepared
+    /// @param early which transactions are told of while they are open
     /// @param fullDisk asked whenever a file cannot grow, on the thread that uses the assembler
     /// @throws SpoolException.Unusable if the directory is not usable
-    public TransactionAssembler(SpoolSettings settings, Lsn holdPreparedBefore, FullDisk fullDisk) {
-        streams = new OpenStreams(settings, fullDisk, relations);
+    public TransactionAssembler(
+            SpoolSettings settings, Lsn holdPreparedBefore, EarlyDelivery early, FullDisk fullDisk) {
+        streams = new OpenStreams(settings, early, fullDisk, relations);
         hold = new PreparedHold(holdPreparedBefore);
     }
 
-    /// Takes the next message and hands out the events that it completes: none, one, or all of a streamed
-    /// transaction.
+    /// Takes the next message and hands out the events that it completes: none, one, or two.
     ///
     /// @param bytes what the message was decoded from, `length` of them from `offset` on
     /// @throws UnexpectedMessageException if the message has no place here
@@ -81,9 +82,14 @@ public final class TransactionAssembler implements AutoCloseable {
                 outside("a stream block");
                 streams().start(start);
             }
-            case PgOutputMessage.Streamed streamed -> streams().append(streamed);
+            case PgOutputMessage.Streamed streamed -> {
+                OpenTransaction.Part told = streams().append(streamed);
+                if (told != null) {
+                    out.accept(told);
+                }
+            }
             case PgOutputMessage.StreamStop ignored -> streams().stop();
-            case PgOutputMessage.StreamAbort abort -> streamAbort(abort);
+            case PgOutputMessage.StreamAbort abort -> streamAbort(abort, out);
             case PgOutputMessage.StreamCommit commit -> streamCommit(commit, out);
             case PgOutputMessage.StreamPrepare prepare -> streamPrepare(prepare, out);
         }
@@ -126,7 +132,7 @@ public final class TransactionAssembler implements AutoCloseable {
 
     private void begin(String what, int xid, Lsn finalLsn, Instant time, Optional<String> gid) {
         outside(what);
-        open = new OpenTransaction(xid, finalLsn, gid);
+        open = new Unfinished(xid, finalLsn, gid);
         held = new TransactionEvent.Begin(xid, finalLsn, time, Optional.empty(), gid);
     }
 
@@ -150,7 +156,7 @@ public final class TransactionAssembler implements AutoCloseable {
     }
 
     private void commit(PgOutputMessage.Commit commit, Consumer<? super TransactionEvent> out) {
-        OpenTransaction transaction = inside("a commit");
+        Unfinished transaction = inside("a commit");
         if (transaction.gid().isPresent() || !transaction.finalLsn().equals(commit.commitLsn())) {
             throw new UnexpectedMessageException("a commit at %s ends the transaction begun for %s"
                     .formatted(commit.commitLsn(), transaction.finalLsn()));
@@ -161,8 +167,8 @@ public final class TransactionAssembler implements AutoCloseable {
     }
 
     private void prepare(PgOutputMessage.Prepare prepare, Consumer<? super TransactionEvent> out) {
-        OpenTransaction transaction = inside("a prepare");
-        if (!transaction.equals(new OpenTransaction(prepare.xid(), prepare.prepareLsn(), Optional.of(prepare.gid())))) {
+        Unfinished transaction = inside("a prepare");
+        if (!transaction.equals(new Unfinished(prepare.xid(), prepare.prepareLsn(), Optional.of(prepare.gid())))) {
             throw new UnexpectedMessageException("a prepare at %s ends the transaction begun for %s"
                     .formatted(prepare.prepareLsn(), transaction.finalLsn()));
         }
@@ -179,13 +185,20 @@ public final class TransactionAssembler implements AutoCloseable {
 
     private void commitPrepared(PgOutputMessage.CommitPrepared commit, Consumer<? super TransactionEvent> out) {
         outside("a commit of a prepared transaction");
-        Optional<PreparedHold.Transaction> decided = hold.take(commit.xid(), commit.gid());
+        Optional<PreparedHold.Transaction> decided = hold.committed(commit.xid(), commit.gid(), commit.endLsn());
         if (decided.isPresent()) {
             OpenStreams.Transaction transaction = decided.get().spooled();
-            out.accept(new TransactionEvent.Begin(
-                    commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()));
-            replay(transaction, decided.get().relations(), out);
-            out.accept(new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+            streams().release(transaction);
+            out.accept(new TransactionEvent.Kept(
+                    new TransactionEvent.Begin(
+                            commit.xid(),
+                            commit.commitLsn(),
+                            commit.commitTime(),
+                            transaction.origin(),
+                            Optional.empty()),
+                    new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()),
+                    commit.endLsn(),
+                    decided.get().parts()));
             return;
         }
         out.accept(new TransactionEvent.CommitPrepared(
@@ -194,8 +207,10 @@ public final class TransactionAssembler implements AutoCloseable {
 
     private void rollbackPrepared(PgOutputMessage.RollbackPrepared rollback, Consumer<? super TransactionEvent> out) {
         outside("a rollback of a prepared transaction");
-        hold.take(rollback.xid(), rollback.gid())
-                .ifPresent(rolledBack -> streams().delete(rolledBack.spooled()));
+        hold.rolledBack(rollback.xid(), rollback.gid()).ifPresent(rolledBack -> {
+            streams().release(rolledBack.spooled());
+            rolledBack.parts().discard();
+        });
         out.accept(new TransactionEvent.RollbackPrepared(
                 rollback.xid(),
                 rollback.gid(),
@@ -207,54 +222,48 @@ public final class TransactionAssembler implements AutoCloseable {
 
     /// The source may roll back what it has never streamed: PostgreSQL 18 up to 18.6 sends that even without
     /// streaming.
-    private void streamAbort(PgOutputMessage.StreamAbort abort) {
+    private void streamAbort(PgOutputMessage.StreamAbort abort, Consumer<? super TransactionEvent> out) {
         outside("a stream abort");
-        if (streams == null || !streams.abort(abort.xid(), abort.subxid())) {
+        OpenStreams.Transaction transaction = streams == null ? null : streams.abort(abort.xid(), abort.subxid());
+        if (transaction == null) {
             ignoredAborts++;
+        } else if (transaction.early()) {
+            out.accept(new OpenTransaction.RolledBack(abort.xid(), abort.subxid()));
         }
     }
 
     private void streamCommit(PgOutputMessage.StreamCommit commit, Consumer<? super TransactionEvent> out) {
         outside("a stream commit");
         OpenStreams.Transaction transaction = streams().take(commit.xid());
-        out.accept(new TransactionEvent.Begin(
-                commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()));
-        replay(transaction, transaction.relations(), out);
-        out.accept(new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()));
+        out.accept(new TransactionEvent.Kept(
+                new TransactionEvent.Begin(
+                        commit.xid(), commit.commitLsn(), commit.commitTime(), transaction.origin(), Optional.empty()),
+                new TransactionEvent.Commit(commit.commitLsn(), commit.endLsn(), commit.commitTime()),
+                commit.endLsn(),
+                transaction.parts()));
     }
 
     private void streamPrepare(PgOutputMessage.StreamPrepare prepare, Consumer<? super TransactionEvent> out) {
         outside("a stream prepare");
         OpenStreams.Transaction transaction = streams().take(prepare.xid());
         if (hold.concerns(prepare.prepareLsn())) {
+            if (transaction.early()) {
+                out.accept(new OpenTransaction.RolledBack(prepare.xid(), prepare.xid()));
+            }
             hold.streamed(prepare, streams(), transaction);
             return;
         }
-        out.accept(new TransactionEvent.Begin(
-                prepare.xid(),
-                prepare.prepareLsn(),
-                prepare.prepareTime(),
-                transaction.origin(),
-                Optional.of(prepare.gid())));
-        replay(transaction, transaction.relations(), out);
-        out.accept(new TransactionEvent.Prepare(
-                prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()));
-    }
-
-    /// Spooled messages are what they would be outside of a stream block, so an ordinary decoder reads them.
-    private void replay(
-            OpenStreams.Transaction transaction, Relations relations, Consumer<? super TransactionEvent> out) {
-        PgOutputDecoder decoder = new PgOutputDecoder();
-        ChangeResolver streamedChanges = new ChangeResolver(relations);
-        transaction.spool().replay((bytes, offset, length) -> {
-            TransactionEvent event =
-                    streamedChanges.resolve((PgOutputMessage.Streamable) decoder.decode(bytes, offset, length));
-            if (event != null) {
-                out.accept(event);
-            }
-        });
-        transaction.relations().commit();
-        streams().delete(transaction);
+        out.accept(new TransactionEvent.Kept(
+                new TransactionEvent.Begin(
+                        prepare.xid(),
+                        prepare.prepareLsn(),
+                        prepare.prepareTime(),
+                        transaction.origin(),
+                        Optional.of(prepare.gid())),
+                new TransactionEvent.Prepare(
+                        prepare.xid(), prepare.gid(), prepare.prepareLsn(), prepare.endLsn(), prepare.prepareTime()),
+                prepare.endLsn(),
+                transaction.parts()));
     }
 
     private void release(Consumer<? super TransactionEvent> out) {
@@ -265,8 +274,8 @@ public final class TransactionAssembler implements AutoCloseable {
         }
     }
 
-    private OpenTransaction inside(String what) {
-        OpenTransaction transaction = open;
+    private Unfinished inside(String what) {
+        Unfinished transaction = open;
         if (transaction == null) {
             throw new UnexpectedMessageException(what + " comes outside of a transaction");
         }
@@ -274,7 +283,7 @@ public final class TransactionAssembler implements AutoCloseable {
     }
 
     private void outside(String what) {
-        OpenTransaction transaction = open;
+        Unfinished transaction = open;
         if (transaction != null) {
             throw new UnexpectedMessageException(
                     "%s comes inside the transaction begun for %s".formatted(what, transaction.finalLsn()));
@@ -295,10 +304,12 @@ public final class TransactionAssembler implements AutoCloseable {
         return streams;
     }
 
-    /// From where on nothing may be confirmed to the source, because a prepared transaction is kept here alone;
-    /// empty if none is.
-    public Optional<Lsn> heldFrom() {
-        return hold.first();
+    /// From where on nothing may be confirmed to the source, because it would not send all of a prepared
+    /// transaction again that is kept here alone, or was handed out and is still on its way; empty if there is none.
+    ///
+    /// @param durable the target has everything that was committed before
+    public Optional<Lsn> heldFrom(Lsn durable) {
+        return hold.first(durable);
     }
 
     /// How many aborts were of transactions of which no block had come.

@@ -4,12 +4,15 @@ import dev.pgapply.decoder.Bytes;
 import dev.pgapply.decoder.Lsn;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /// One step of the stream of committed transactions, in commit order.
 ///
 /// A transaction is `Begin · (Change | Message)* · Commit`, a prepared one `Begin · (Change | Message)* ·
 /// Prepare` and, perhaps hours and connections later, [CommitPrepared] or [RollbackPrepared]. Transactions
-/// never interleave. A [Message] that is not transactional stands between them.
+/// never interleave. A [Message] that is not transactional stands between them. One that was kept until its end
+/// was known is a single [Kept] instead, which has these events in it. What an [OpenTransaction] tells comes
+/// before, and in addition.
 ///
 /// Events are immutable. Transaction ids are unsigned.
 public sealed interface TransactionEvent
@@ -19,6 +22,8 @@ public sealed interface TransactionEvent
                 TransactionEvent.CommitPrepared,
                 TransactionEvent.RollbackPrepared,
                 TransactionEvent.Message,
+                TransactionEvent.Kept,
+                OpenTransaction,
                 Change {
 
     /// About how much heap the event keeps reachable, relations not counted since changes share them. For a
@@ -96,6 +101,29 @@ public sealed interface TransactionEvent
         @Override
         public long retainedBytes() {
             return 144L + 2L * prefix.length() + content.length();
+        }
+    }
+
+    /// A whole transaction, which was kept until its end was known. Whoever takes it owns what is kept, and either
+    /// reads it or discards it, once, on one thread.
+    ///
+    /// @param end [Commit] or [Prepare]
+    /// @param endLsn that of the end
+    /// @param parts the changes and messages between the two
+    record Kept(Begin begin, TransactionEvent end, Lsn endLsn, KeptParts parts) implements TransactionEvent {
+
+        /// Hands out all its events in order.
+        ///
+        /// @throws SpoolException if what was kept cannot be read back; some were handed out then
+        public void forEach(Consumer<? super TransactionEvent> out) {
+            out.accept(begin);
+            parts.read(out);
+            out.accept(end);
+        }
+
+        @Override
+        public long retainedBytes() {
+            return 512;
         }
     }
 }

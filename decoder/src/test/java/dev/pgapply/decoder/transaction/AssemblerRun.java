@@ -11,8 +11,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assertions;
 
 /// A decoder and an assembler together, and the events that came out of them.
 final class AssemblerRun implements AutoCloseable {
@@ -20,6 +23,8 @@ final class AssemblerRun implements AutoCloseable {
     private final PgOutputDecoder decoder = new PgOutputDecoder();
     private final TransactionAssembler assembler;
     private final List<TransactionEvent> events = new ArrayList<>();
+    private final Map<Integer, List<OpenTransaction.Part>> open = new HashMap<>();
+    private int told;
 
     AssemblerRun(SpoolSettings settings) {
         this(settings, Lsn.INVALID);
@@ -27,7 +32,11 @@ final class AssemblerRun implements AutoCloseable {
 
     /// Keeps transactions that were prepared before a position until they are committed.
     AssemblerRun(SpoolSettings settings, Lsn holdPreparedBefore) {
-        assembler = new TransactionAssembler(settings, holdPreparedBefore, FullDisk.fail());
+        this(settings, holdPreparedBefore, EarlyDelivery.NONE);
+    }
+
+    AssemblerRun(SpoolSettings settings, Lsn holdPreparedBefore, EarlyDelivery early) {
+        assembler = new TransactionAssembler(settings, holdPreparedBefore, early, FullDisk.fail());
     }
 
     /// With room for everything.
@@ -41,16 +50,58 @@ final class AssemblerRun implements AutoCloseable {
     }
 
     AssemblerRun receive(byte[] message) {
-        assembler.accept(decoder.decode(message, 0, message.length), message, 0, message.length, events::add);
+        assembler.accept(decoder.decode(message, 0, message.length), message, 0, message.length, this::take);
         return this;
     }
 
     AssemblerRun receive(Vectors.Capture capture) {
         capture.messages().forEach(message -> {
             Bytes bytes = message.bytes();
-            assembler.accept(message.decode(decoder), bytes.array(), bytes.offset(), bytes.length(), events::add);
+            assembler.accept(message.decode(decoder), bytes.array(), bytes.offset(), bytes.length(), this::take);
         });
         return this;
+    }
+
+    private void take(TransactionEvent event) {
+        switch (event) {
+            case TransactionEvent.Kept kept -> {
+                int before = events.size();
+                kept.forEach(events::add);
+                requireAsTold(kept.begin().xid(), events.subList(before + 1, events.size() - 1));
+            }
+            case OpenTransaction.Part part ->
+                open.computeIfAbsent(part.xid(), first -> new ArrayList<>()).add(part);
+            case OpenTransaction.RolledBack rolledBack -> undo(rolledBack);
+            default -> events.add(event);
+        }
+    }
+
+    /// What was told of a transaction while it was open must be what it is in the end.
+    private void requireAsTold(int xid, List<TransactionEvent> whole) {
+        List<OpenTransaction.Part> parts = open.remove(xid);
+        if (parts != null) {
+            told++;
+            Assertions.assertEquals(
+                    whole, parts.stream().map(OpenTransaction.Part::event).toList());
+        }
+    }
+
+    private void undo(OpenTransaction.RolledBack rolledBack) {
+        if (rolledBack.xid() == rolledBack.subxid()) {
+            open.remove(rolledBack.xid());
+            return;
+        }
+        List<OpenTransaction.Part> parts = open.getOrDefault(rolledBack.xid(), new ArrayList<>());
+        for (int i = 0; i < parts.size(); i++) {
+            if (parts.get(i).subxid() == rolledBack.subxid()) {
+                parts.subList(i, parts.size()).clear();
+            }
+        }
+    }
+
+    /// How many transactions were told of while they were open, and ended well.
+    int told() {
+        return told;
     }
 
     List<TransactionEvent> events() {

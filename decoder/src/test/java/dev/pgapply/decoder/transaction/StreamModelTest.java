@@ -3,6 +3,7 @@ package dev.pgapply.decoder.transaction;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.NewRow;
 import dev.pgapply.decoder.Row;
 import java.nio.charset.StandardCharsets;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -22,8 +24,15 @@ class StreamModelTest {
     private static final int STEPS = 400;
     private static final long[] MEMORY_BYTES = {0, 1, 5_000, 20_000, 100_000, Long.MAX_VALUE};
 
+    private static int told;
+
     @TempDir
     Path directory;
+
+    @AfterAll
+    static void someWereToldOfWhileTheyWereOpen() {
+        assertTrue(told > 0);
+    }
 
     static LongStream seeds() {
         long first = Long.getLong("pgapply.seed", System.nanoTime());
@@ -35,13 +44,16 @@ class StreamModelTest {
     void subscriberSeesWhatWasCommitted(long seed) {
         Random random = new Random(seed);
         long memoryBytes = MEMORY_BYTES[random.nextInt(MEMORY_BYTES.length)];
-        try (AssemblerRun run = new AssemblerRun(new SpoolSettings(directory, memoryBytes, Long.MAX_VALUE))) {
+        EarlyDelivery early = new EarlyDelivery(random.nextInt(4), random::nextBoolean);
+        try (AssemblerRun run =
+                new AssemblerRun(new SpoolSettings(directory, memoryBytes, Long.MAX_VALUE), Lsn.INVALID, early)) {
             SimulatedSource source = new SimulatedSource(random, run::receive);
             for (int i = 0; i < STEPS; i++) {
                 source.step();
             }
             assertSame(source.expected(), seen(run.events()), "seed " + seed);
             assertEquals(0, run.assembler().ignoredAborts());
+            told += run.told();
         }
         assertTrue(AssemblerRun.isEmpty(directory));
     }
@@ -68,6 +80,8 @@ class StreamModelTest {
                 case TransactionEvent.Message other -> seen.add(other.toString());
                 case TransactionEvent.CommitPrepared other -> seen.add(other.toString());
                 case TransactionEvent.RollbackPrepared other -> seen.add(other.toString());
+                case TransactionEvent.Kept other -> seen.add(other.toString());
+                case OpenTransaction other -> seen.add(other.toString());
             }
         }
         return seen;

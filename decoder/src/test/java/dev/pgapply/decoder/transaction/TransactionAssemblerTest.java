@@ -205,6 +205,8 @@ class TransactionAssemblerTest {
                 case TransactionEvent.Prepare ignored -> open = false;
                 case TransactionEvent.CommitPrepared ignored -> assertEquals(false, open);
                 case TransactionEvent.RollbackPrepared ignored -> assertEquals(false, open);
+                case TransactionEvent.Kept ignored -> throw new AssertionError("nothing was streamed");
+                case OpenTransaction ignored -> throw new AssertionError("nothing was streamed");
             }
         }
         assertEquals(false, open);

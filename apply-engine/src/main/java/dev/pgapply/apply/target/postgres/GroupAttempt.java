@@ -7,6 +7,7 @@ import dev.pgapply.conflict.ConflictType;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.transaction.Change;
+import dev.pgapply.decoder.transaction.OpenTransaction;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -66,23 +67,31 @@ final class GroupAttempt {
         for (event = 0; event < events.size(); event++) {
             switch (events.get(event)) {
                 case TransactionEvent.Begin begin -> current = begin;
-                case Change change -> {
-                    begin();
-                    session.queue(change, event);
-                    rows++;
-                }
+                case Change change -> change(change);
                 case TransactionEvent.Commit commit -> end(commit);
                 case TransactionEvent.Message ignored -> {}
                 case TransactionEvent.Prepare prepare -> end(prepare);
-                case TransactionEvent.CommitPrepared ignored -> throw decision();
-                case TransactionEvent.RollbackPrepared ignored -> throw decision();
+                case TransactionEvent.CommitPrepared ignored -> throw noMember();
+                case TransactionEvent.RollbackPrepared ignored -> throw noMember();
+                case TransactionEvent.Kept ignored -> throw noMember();
+                case OpenTransaction ignored -> throw noMember();
             }
         }
         sync();
     }
 
-    private static IllegalStateException decision() {
-        return new IllegalStateException("the decision of a prepared transaction belongs to no group");
+    /// If the progress after a PREPARE was refused, what is prepared is here when the group is tried again.
+    private void change(Change change) throws SQLException {
+        if (current != null && current.prepared() && session.isHere(current.xid())) {
+            return;
+        }
+        begin();
+        session.queue(change, event);
+        rows++;
+    }
+
+    private static IllegalStateException noMember() {
+        return new IllegalStateException("belongs to no group");
     }
 
     private void begin() throws SQLException {
@@ -108,7 +117,7 @@ final class GroupAttempt {
     private void end(TransactionEvent.Prepare prepare) throws SQLException {
         transactions++;
         current = null;
-        if (!session.isPrepared(prepare.xid())) {
+        if (!session.isHere(prepare.xid())) {
             begin();
             checkDeferred();
             session.queuePrepare(prepare);

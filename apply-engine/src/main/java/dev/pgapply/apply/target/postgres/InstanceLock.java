@@ -27,6 +27,7 @@ final class InstanceLock {
 
     private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
     private static final int CLASS = 0x70676170; // "pgap"
+    private static final int EARLY_CLASS = 0x70676165; // "pgae"
     private static final Duration REMNANT_PATIENCE = Duration.ofSeconds(3);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
@@ -49,7 +50,7 @@ final class InstanceLock {
         long start = System.nanoTime();
         boolean terminated = false;
         while (!tryLock(session)) {
-            OptionalInt holder = holder(session);
+            OptionalInt holder = holder(session, CLASS);
             Holder owner = owner(session);
             Duration waited = Duration.ofNanos(System.nanoTime() - start);
             if ((owner.runs() && !(owner.isSelf() && acquiredBefore)) || waited.compareTo(PATIENCE) > 0) {
@@ -67,13 +68,43 @@ final class InstanceLock {
             }
             Thread.sleep(BETWEEN_LOOKS);
         }
+        endEarlySessions(session);
         writeDown(session);
         acquiredBefore = true;
     }
 
+    /// Another session of the instance that has the lock, which will commit for the subscription too. It keeps the
+    /// next holder of the lock waiting.
+    ///
+    /// @param instance the server process that has acquired the lock
+    /// @return whether it has it still; otherwise this session must not write anything
+    boolean join(Connection session, int instance) throws SQLException {
+        // In this order: whoever gets the lock after the look waits for this session.
+        return ask(session, "SELECT pg_catalog.pg_try_advisory_lock_shared(?, ?)", EARLY_CLASS)
+                && holder(session, CLASS).equals(OptionalInt.of(instance));
+    }
+
+    /// Those that an earlier holder has left: what they still have in hand could be committed behind our back.
+    private void endEarlySessions(Connection session) throws SQLException, InterruptedException {
+        long start = System.nanoTime();
+        while (!ask(session, "SELECT pg_catalog.pg_try_advisory_lock(?, ?)", EARLY_CLASS)) {
+            OptionalInt remnant = holder(session, EARLY_CLASS);
+            if (remnant.isPresent() && System.nanoTime() - start > REMNANT_PATIENCE.toNanos()) {
+                LOG.warn("terminating server process {} that a former instance left behind", remnant.getAsInt());
+                terminate(session, remnant.getAsInt());
+            }
+            Thread.sleep(BETWEEN_LOOKS);
+        }
+        ask(session, "SELECT pg_catalog.pg_advisory_unlock(?, ?)", EARLY_CLASS);
+    }
+
     private boolean tryLock(Connection session) throws SQLException {
-        try (PreparedStatement lock = session.prepareStatement("SELECT pg_catalog.pg_try_advisory_lock(?, ?)")) {
-            lock.setInt(1, CLASS);
+        return ask(session, "SELECT pg_catalog.pg_try_advisory_lock(?, ?)", CLASS);
+    }
+
+    private boolean ask(Connection session, String sql, int lockClass) throws SQLException {
+        try (PreparedStatement lock = session.prepareStatement(sql)) {
+            lock.setInt(1, lockClass);
             lock.setInt(2, key);
             try (ResultSet answer = lock.executeQuery()) {
                 return answer.next() && answer.getBoolean(1);
@@ -81,12 +112,12 @@ final class InstanceLock {
         }
     }
 
-    private OptionalInt holder(Connection session) throws SQLException {
+    private OptionalInt holder(Connection session, int lockClass) throws SQLException {
         try (PreparedStatement query = session.prepareStatement(
                 "SELECT pid FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
                         + " AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())"
                         + " AND classid::bigint = ? AND objid::bigint = ?")) {
-            query.setLong(1, Integer.toUnsignedLong(CLASS));
+            query.setLong(1, Integer.toUnsignedLong(lockClass));
             query.setLong(2, Integer.toUnsignedLong(key));
             try (ResultSet answer = query.executeQuery()) {
                 return answer.next() ? OptionalInt.of(answer.getInt(1)) : OptionalInt.empty();

@@ -6,6 +6,7 @@ import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.EarlySession;
 import dev.pgapply.apply.target.TargetEngine;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
@@ -19,13 +20,17 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.postgresql.PGConnection;
 
 /// A PostgreSQL target, 10 or newer. One object per engine.
 public final class PostgresTarget implements TargetEngine {
 
     private static final String OBJECT_IN_USE = "55006";
     private static final Duration ORIGIN_PATIENCE = Duration.ofSeconds(10);
+    private static final String EARLY_LOCK_PATIENCE = "1s";
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     private final Subscription subscription;
@@ -33,8 +38,14 @@ public final class PostgresTarget implements TargetEngine {
     private final PostgresConnector connector;
     private final TargetErrors errors;
     private final InstanceLock lock;
-    /// Set by the opening of a session, read by the opening of the durability connection.
-    private final AtomicReference<ProgressStore> store = new AtomicReference<>();
+    /// Set by the opening of a session, read by those of the other connections.
+    private final AtomicReference<Opened> opened = new AtomicReference<>();
+
+    /// What the writing session knows that others of the instance need.
+    ///
+    /// @param serverProcess of the writing session
+    private record Opened(
+            Source source, ProgressStore store, Lsn progress, PreparedTransactions prepared, int serverProcess) {}
 
     /// @param silence how long the target may owe an answer to a question that waits for no lock
     public PostgresTarget(Subscription subscription, Duration silence) {
@@ -106,35 +117,97 @@ public final class PostgresTarget implements TargetEngine {
             PostgresSession session, PipelineSockets sockets, Source source, EngineListener listener)
             throws SQLException, InterruptedException {
         Connection connection = session.connection();
-        if (session.majorVersion() >= 12) {
-            try (Statement statement = connection.createStatement()) {
-                statement.execute("SET plan_cache_mode = force_generic_plan");
-            }
-        }
+        planForAnyValue(session);
         lock.acquire(connection);
         ProgressStore progressStore = openProgress(connection, listener);
-        store.set(progressStore);
         Lsn progress = progressStore.read(connection);
         PreparedTransactions prepared = PreparedTransactions.read(
                 connection, subscription.name(), subscription.objectName(), source.systemIdentifier());
         if (!subscription.twoPhase() && !prepared.gids().isEmpty()) {
             throw undecided(prepared);
         }
-        Pipeline pipeline = Pipeline.take(connection, sockets);
+        opened.set(new Opened(
+                source,
+                progressStore,
+                progress,
+                prepared,
+                connection.unwrap(PGConnection.class).getBackendPID()));
+        return writing(session, sockets, listener);
+    }
+
+    private PostgresTargetSession writing(PostgresSession session, PipelineSockets sockets, EngineListener listener)
+            throws SQLException {
+        Opened main = opened();
+        Pipeline pipeline = Pipeline.take(session.connection(), sockets);
         // Tables are looked up in the middle of a round, when the pipeline's connection has replies on their way.
         PostgresSession catalog = connector.open(SessionProfile.TARGET_CONTROL);
         return new PostgresTargetSession(
                 session,
                 pipeline,
-                progressStore,
-                progress,
-                prepared,
+                main.store(),
+                main.progress(),
+                main.prepared(),
                 new TargetTables(
-                        pipeline, new PostgresCatalogReader(catalog), acceptance(source.version(), session), errors),
+                        pipeline,
+                        new PostgresCatalogReader(catalog),
+                        acceptance(main.source().version(), session),
+                        errors),
                 catalog,
                 errors,
                 listener,
                 subscription.allowTriggers());
+    }
+
+    private Opened opened() {
+        Opened main = opened.get();
+        if (main == null) {
+            throw new IllegalStateException("no session has been opened");
+        }
+        return main;
+    }
+
+    @Override
+    public EarlySession openEarly(int number, EngineListener listener) {
+        Opened main = opened();
+        try (PipelineSockets sockets = new PipelineSockets(subscription.target().parameters())) {
+            PostgresSession session =
+                    connector.open(profile(sockets, main.source()).with("lock_timeout", EARLY_LOCK_PATIENCE));
+            try {
+                planForAnyValue(session);
+                ProgressStore.join(main.store(), session.connection(), earlyOrigin(number));
+                if (!lock.join(session.connection(), main.serverProcess())) {
+                    throw new SQLException("the instance has lost its lock");
+                }
+                return new PostgresEarlySession(writing(session, sockets, listener));
+            } catch (SQLException e) {
+                session.close();
+                throw errors.translate("opening a further writing session", e);
+            } catch (RuntimeException e) {
+                session.close();
+                throw e;
+            }
+        } catch (SchemaException e) {
+            throw errors.translate(e);
+        }
+    }
+
+    /// Two sessions cannot have the same origin; the position of one is not what progress goes by.
+    private String earlyOrigin(int number) {
+        return subscription.objectName() + "_early" + number;
+    }
+
+    private List<String> earlyOrigins() {
+        return IntStream.rangeClosed(1, subscription.streaming().parallelStreams())
+                .mapToObj(this::earlyOrigin)
+                .toList();
+    }
+
+    private static void planForAnyValue(PostgresSession session) throws SQLException {
+        if (session.majorVersion() >= 12) {
+            try (Statement statement = session.connection().createStatement()) {
+                statement.execute("SET plan_cache_mode = force_generic_plan");
+            }
+        }
     }
 
     private SetupException undecided(PreparedTransactions prepared) {
@@ -154,6 +227,7 @@ public final class PostgresTarget implements TargetEngine {
                 return ProgressStore.open(
                         connection,
                         subscription.objectName(),
+                        earlyOrigins(),
                         subscription.name(),
                         subscription.target().user(),
                         warning -> listener.onEvent(new EngineEvent.Warning(warning)));
@@ -177,14 +251,10 @@ public final class PostgresTarget implements TargetEngine {
 
     @Override
     public Durability openDurability() {
-        ProgressStore progressStore = store.get();
-        if (progressStore == null) {
-            throw new IllegalStateException("no session has been opened");
-        }
         try {
             PostgresSession session = connector.open(SessionProfile.TARGET_CONTROL);
             session.connection().setNetworkTimeout(Runnable::run, Math.toIntExact(silence.toMillis()));
-            return new PostgresDurability(session, progressStore, subscription.name(), errors);
+            return new PostgresDurability(session, opened().store(), subscription.name(), errors);
         } catch (SQLException e) {
             throw errors.translate("opening the connection for the progress", e);
         } catch (SchemaException e) {

@@ -16,9 +16,11 @@ import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.TableSchema;
 import dev.pgapply.schema.postgres.PostgresSession;
+import dev.pgapply.schema.postgres.Quoting;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +33,11 @@ import org.jspecify.annotations.Nullable;
 /// then applied again, each in a target transaction of its own, up to the one that fails.
 final class PostgresTargetSession implements TargetSession {
 
+    private static final String LOCK_PATIENCE = "1s";
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
     private static final int PG_LSN_OID = 3220;
     private static final int TIMESTAMPTZ_OID = 1184;
+    private static final String UNDEFINED_OBJECT = "42704";
 
     private final PostgresSession session;
     private final Pipeline pipeline;
@@ -47,6 +52,10 @@ final class PostgresTargetSession implements TargetSession {
     private final WriteSets sets;
     private final boolean inOrderOnly;
     private final PreparedTransactions prepared;
+
+    /// Frees what this process holds on other sessions; null if it holds nothing. While it is set, locks are not
+    /// waited for long.
+    private @Nullable Runnable release;
 
     /// The source transaction whose changes have been written but not committed, between two groups.
     private TransactionEvent.@Nullable Begin open;
@@ -107,18 +116,65 @@ final class PostgresTargetSession implements TargetSession {
         pipeline.sync();
     }
 
+    /// Begins a transaction ahead of its changes.
+    void begin(TransactionEvent.Begin begin) {
+        run("BEGIN");
+        open = begin;
+        openRows = 0;
+    }
+
+    /// Gives the open transaction its true beginning.
+    void continues(TransactionEvent.Begin begin) {
+        open = begin;
+    }
+
+    /// How many rows of the open transaction are written.
+    long openRows() {
+        return openRows;
+    }
+
+    void openRows(long rows) {
+        openRows = rows;
+    }
+
+    /// Runs a statement that has no parameters and answers nothing.
+    void run(String sql) {
+        try {
+            pipeline.simple(sql);
+            pipeline.sync();
+        } catch (SQLException e) {
+            throw failed(sql.toLowerCase(Locale.ROOT), e);
+        }
+    }
+
+    /// Undoes what is open.
+    void rollback() {
+        try {
+            rollBack();
+        } catch (SQLException e) {
+            throw errors.translate("rolling back", e);
+        }
+    }
+
     @Override
-    public boolean isPrepared(int xid) {
-        return prepared.isPrepared(xid);
+    public void yieldTo(@Nullable Runnable holder) {
+        if ((holder == null) != (release == null)) {
+            run("SET lock_timeout = " + Quoting.literal(holder == null ? "0" : LOCK_PATIENCE));
+        }
+        release = holder;
+    }
+
+    @Override
+    public boolean isHere(int xid) {
+        return prepared.isHere(xid);
     }
 
     @Override
     public void commitPrepared(TransactionEvent.CommitPrepared decided) {
         int xid = decided.xid();
         try {
-            if (prepared.isPrepared(xid)) {
-                end(prepared.commitSql(xid), decided.endLsn(), decided.commitTime());
-            } else if (!prepared.isCommitted(catalog.connection(), xid)) {
+            if (!end(xid, prepared.commitSql(xid), decided.endLsn(), decided.commitTime())
+                    && !prepared.isCommitted(catalog.connection(), xid)) {
                 throw goneWith(xid, "rolled back", decided.commitLsn());
             }
             pipeline.simple("BEGIN");
@@ -134,15 +190,32 @@ final class PostgresTargetSession implements TargetSession {
     public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
         int xid = decided.xid();
         try {
-            if (prepared.isPrepared(xid)) {
-                end(prepared.rollbackSql(xid), decided.rollbackEndLsn(), decided.rollbackTime());
-            } else if (prepared.isCommitted(catalog.connection(), xid)) {
+            if (!end(xid, prepared.rollbackSql(xid), decided.rollbackEndLsn(), decided.rollbackTime())
+                    && prepared.isCommitted(catalog.connection(), xid)) {
                 throw goneWith(xid, "committed", decided.rollbackEndLsn());
             }
             commitProgress(decided.rollbackEndLsn(), decided.rollbackTime());
             prepared.ended(xid);
         } catch (SQLException e) {
             throw failed("rolling back prepared transaction " + prepared.gid(xid), e);
+        }
+    }
+
+    /// @return whether it was prepared; if not, somebody has ended it, perhaps an earlier run of ours
+    private boolean end(int xid, String sql, Lsn endLsn, Instant time) throws SQLException {
+        if (!prepared.isPrepared(xid)) {
+            return false;
+        }
+        try {
+            end(sql, endLsn, time);
+            return true;
+        } catch (SQLException e) {
+            if (!UNDEFINED_OBJECT.equals(e.getSQLState())) {
+                throw e;
+            }
+            rollBack();
+            prepared.ended(xid);
+            return false;
         }
     }
 
@@ -210,12 +283,16 @@ final class PostgresTargetSession implements TargetSession {
             openRows = open == null ? 0 : attempt.openRows();
             return true;
         } catch (SQLException e) {
-            ApplyException meaning = errors.translate("writing", e);
-            undo(attempt, meaning);
+            Cause cause = cause(e);
+            undo(attempt, cause == Cause.OWN_LOCK ? null : errors.translate("writing", e));
             fallBack(attempt.failedTable(e), ServerWords.reason(e), group);
-            if (TargetErrors.structureChanged(e)) {
-                tables.forget();
-                sets.forget();
+            switch (cause) {
+                case THE_CHANGE -> {}
+                case STRUCTURE -> {
+                    tables.forget();
+                    sets.forget();
+                }
+                case OWN_LOCK -> yieldTo(null);
             }
         } catch (ApplyException e) {
             undo(attempt, e);
@@ -263,30 +340,49 @@ final class PostgresTargetSession implements TargetSession {
         } catch (SQLException e) {
             attempt.settle(e);
             ApplyException meaning = errors.translate("writing", e, attempt.place(e));
-            return oneByOne(group, attempt, meaning, TargetErrors.structureChanged(e));
+            return oneByOne(group, attempt, meaning, cause(e));
         } catch (ApplyException e) {
-            return oneByOne(group, attempt, e, false);
+            return oneByOne(group, attempt, e, Cause.THE_CHANGE);
         }
+    }
+
+    /// What made a group fail, for whoever tries again.
+    private enum Cause {
+        THE_CHANGE,
+        /// The target's tables are not what they were when the statements were made.
+        STRUCTURE,
+        /// A lock that this process itself held elsewhere, and has freed.
+        OWN_LOCK
+    }
+
+    private Cause cause(SQLException e) {
+        Runnable holder = release;
+        if (holder != null && LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+            holder.run();
+            return Cause.OWN_LOCK;
+        }
+        return TargetErrors.structureChanged(e) ? Cause.STRUCTURE : Cause.THE_CHANGE;
     }
 
     /// If the target's tables have changed since the statements were made, they are made anew; otherwise the
     /// failing transaction will stand alone.
-    private ChangeGroup.Applied oneByOne(
-            ChangeGroup group, GroupAttempt failed, ApplyException meaning, boolean structureChanged) {
+    private ChangeGroup.Applied oneByOne(ChangeGroup group, GroupAttempt failed, ApplyException meaning, Cause cause) {
         rollback(meaning);
-        if (meaning instanceof TargetLost) {
-            throw meaning;
-        }
-        if (structureChanged) {
-            tables.forget();
-            sets.forget();
+        switch (cause) {
+            case THE_CHANGE -> {
+                if (meaning instanceof TargetLost || failed.failedInContinuation()) {
+                    throw meaning;
+                }
+            }
+            case STRUCTURE -> {
+                tables.forget();
+                sets.forget();
+            }
+            case OWN_LOCK -> yieldTo(null);
         }
         if (failed.failedInContinuation()) {
             // What came before in this transaction is rolled back as well, so it has to be received again.
-            throw structureChanged
-                    ? new TargetLost(
-                            ErrorCode.TARGET_LOST, String.valueOf(meaning.getMessage()), meaning.hint(), meaning)
-                    : meaning;
+            throw new TargetLost(ErrorCode.TARGET_LOST, String.valueOf(meaning.getMessage()), meaning.hint(), meaning);
         }
         int from = failed.committedEvents();
         List<TransactionEvent> rest =
@@ -343,22 +439,26 @@ final class PostgresTargetSession implements TargetSession {
     }
 
     private void rollback(@Nullable ApplyException meaning) {
-        open = null;
-        openRows = 0;
-        deferred.clear();
         try {
-            pipeline.reset();
-            pipeline.simple("ROLLBACK");
-            if (!progressStore.resetSql().isEmpty()) {
-                // What the failed transaction set would move progress with the next commit of this session.
-                pipeline.simple(progressStore.resetSql());
-            }
-            pipeline.sync();
+            rollBack();
         } catch (SQLException e) {
             if (!(meaning instanceof TargetLost)) {
                 throw errors.translate("rolling back", e);
             }
         }
+    }
+
+    private void rollBack() throws SQLException {
+        open = null;
+        openRows = 0;
+        deferred.clear();
+        pipeline.reset();
+        pipeline.simple("ROLLBACK");
+        if (!progressStore.resetSql().isEmpty()) {
+            // What the failed transaction set would move progress with the next commit of this session.
+            pipeline.simple(progressStore.resetSql());
+        }
+        pipeline.sync();
     }
 
     /// Queues a change, tagged with its event.

@@ -6,8 +6,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 
 /// The source transactions that this subscription has prepared on the target and not ended.
 ///
@@ -22,6 +25,8 @@ final class PreparedTransactions {
     private final String prefix;
     /// Their identifiers on the target, by transaction at the source.
     private final Map<Integer, String> gids = new TreeMap<>(Integer::compareUnsigned);
+    /// Those of an earlier run that are committed, though its progress does not say so.
+    private final Set<Integer> committed = new HashSet<>();
 
     private PreparedTransactions(String subscription, String prefix) {
         this.subscription = subscription;
@@ -39,25 +44,39 @@ final class PreparedTransactions {
                         + " pg_catalog.current_database() AND pg_catalog.left(gid, ?) = ?")) {
             query.setInt(1, found.prefix.length());
             query.setString(2, found.prefix);
-            try (ResultSet row = query.executeQuery()) {
-                while (row.next()) {
-                    found.add(row.getString(1));
-                }
-            }
+            found.forEach(query, found.gids::put);
+        }
+        // In this order: one that is committed just now leaves pg_prepared_xacts after its row can be seen.
+        try (PreparedStatement query = session.prepareStatement(
+                "SELECT gid FROM pgapply.prepared WHERE subscription = ? AND pg_catalog.left(gid, ?) = ?")) {
+            query.setString(1, subscription);
+            query.setInt(2, found.prefix.length());
+            query.setString(3, found.prefix);
+            found.forEach(query, (xid, gid) -> found.committed.add(xid));
         }
         return found;
     }
 
-    private void add(String gid) {
-        try {
-            gids.put(Integer.parseUnsignedInt(gid.substring(prefix.length())), gid);
-        } catch (NumberFormatException e) {
-            // Somebody else's, with a name that begins like ours.
+    private void forEach(PreparedStatement query, BiConsumer<Integer, String> found) throws SQLException {
+        try (ResultSet row = query.executeQuery()) {
+            while (row.next()) {
+                String gid = row.getString(1);
+                try {
+                    found.accept(Integer.parseUnsignedInt(gid.substring(prefix.length())), gid);
+                } catch (NumberFormatException e) {
+                    // Somebody else's, with a name that begins like ours.
+                }
+            }
         }
     }
 
     boolean isPrepared(int xid) {
         return !gids.isEmpty() && gids.containsKey(xid);
+    }
+
+    /// Whether its changes are here, prepared or committed.
+    boolean isHere(int xid) {
+        return isPrepared(xid) || (!committed.isEmpty() && committed.contains(xid));
     }
 
     Collection<String> gids() {
@@ -70,6 +89,7 @@ final class PreparedTransactions {
 
     void ended(int xid) {
         gids.remove(xid);
+        committed.remove(xid);
     }
 
     /// Whatever the source calls it, which may be nothing at all, or what another source says too.

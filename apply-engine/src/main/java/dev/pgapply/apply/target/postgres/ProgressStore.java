@@ -10,8 +10,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /// Where the progress is kept: in rows of `pgapply.progress`, one for each commit, written with its rows and
 /// read back as the highest.
@@ -50,15 +52,22 @@ sealed interface ProgressStore {
 
     /// Sets the session up. An origin can be set up in one session only, which fences off every other writer.
     ///
+    /// @param early the origins of other sessions that commit for the subscription
     /// @param role the session's role, for what it should be granted
     /// @param warn hears what a missing right costs
     static ProgressStore open(
-            Connection session, String origin, String subscription, String role, Consumer<String> warn)
+            Connection session,
+            String origin,
+            List<String> early,
+            String subscription,
+            String role,
+            Consumer<String> warn)
             throws SQLException {
         if (ReplicationOrigins.areUsable(session)) {
             ReplicationOrigins.create(session, origin);
             ReplicationOrigins.setUp(session, origin);
-            return new WithOrigin(origin, subscription);
+            return new WithOrigin(
+                    Stream.concat(Stream.of(origin), early.stream()).toList(), subscription);
         }
         if (ReplicationOrigins.exists(session, origin)) {
             throw new SetupException(
@@ -74,8 +83,29 @@ sealed interface ProgressStore {
         return new WithoutOrigin(subscription);
     }
 
-    /// With a replication origin: commits need not wait for the disk.
-    record WithOrigin(String name, String subscription) implements ProgressStore {
+    /// Sets up a session that commits for the subscription besides that of [#open]. The two cannot share an origin.
+    ///
+    /// @param store that of the other
+    static void join(ProgressStore store, Connection session, String origin) throws SQLException {
+        switch (store) {
+            case WithOrigin ignored -> {
+                ReplicationOrigins.create(session, origin);
+                ReplicationOrigins.setUp(session, origin);
+            }
+            case WithoutOrigin ignored -> commitSynchronously(session);
+        }
+    }
+
+    private static void commitSynchronously(Connection session) throws SQLException {
+        try (PreparedStatement synchronous = session.prepareStatement("SET synchronous_commit = on")) {
+            synchronous.execute();
+        }
+    }
+
+    /// With replication origins: commits need not wait for the disk.
+    ///
+    /// @param names of the origins of all sessions that commit for the subscription; some may not exist
+    record WithOrigin(List<String> names, String subscription) implements ProgressStore {
 
         @Override
         public Lsn read(Connection session) throws SQLException {
@@ -102,12 +132,15 @@ sealed interface ProgressStore {
             return "SELECT pg_catalog.pg_replication_origin_xact_reset()";
         }
 
-        /// Flushes the target's log up to the origin's last commit and answers the position of that commit.
+        /// Flushes the target's log up to the last commit of each origin and answers the last of their positions:
+        /// the commits of all of them together are in the source's order.
         @Override
         public Lsn durable(Connection other, Lsn committed) throws SQLException {
-            try (PreparedStatement query =
-                    other.prepareStatement("SELECT pg_catalog.pg_replication_origin_progress(?, true)::text")) {
-                query.setString(1, name);
+            try (PreparedStatement query = other.prepareStatement("SELECT lsn::text FROM"
+                    + " (SELECT pg_catalog.pg_replication_origin_progress(roname, true) AS lsn"
+                    + " FROM pg_catalog.pg_replication_origin WHERE roname = ANY (?) OFFSET 0) AS flushed"
+                    + " WHERE lsn IS NOT NULL ORDER BY lsn DESC LIMIT 1")) {
+                query.setArray(1, other.createArrayOf("text", names.toArray()));
                 return lsn(query);
             }
         }
@@ -118,9 +151,7 @@ sealed interface ProgressStore {
 
         @Override
         public Lsn read(Connection session) throws SQLException {
-            try (PreparedStatement synchronous = session.prepareStatement("SET synchronous_commit = on")) {
-                synchronous.execute();
-            }
+            commitSynchronously(session);
             return highest(session, subscription);
         }
 

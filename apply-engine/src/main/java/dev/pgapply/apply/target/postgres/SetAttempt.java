@@ -72,13 +72,7 @@ final class SetAttempt {
                 case TransactionEvent.Commit ignored -> commits++;
                 case TransactionEvent.Begin ignored -> {}
                 case TransactionEvent.Message ignored -> {}
-                case TransactionEvent.Prepare ignored -> {
-                    return false;
-                }
-                case TransactionEvent.CommitPrepared ignored -> {
-                    return false;
-                }
-                case TransactionEvent.RollbackPrepared ignored -> {
+                default -> {
                     return false;
                 }
             }
@@ -106,11 +100,7 @@ final class SetAttempt {
                     transactions++;
                 }
                 case TransactionEvent.Message ignored -> {}
-                case TransactionEvent.Prepare ignored -> throw new IllegalStateException("a prepared transaction");
-                case TransactionEvent.CommitPrepared ignored ->
-                    throw new IllegalStateException("a prepared transaction");
-                case TransactionEvent.RollbackPrepared ignored ->
-                    throw new IllegalStateException("a prepared transaction");
+                default -> throw new IllegalStateException("belongs to no set");
             }
         }
         sets.flush();
