@@ -196,26 +196,37 @@ final class TrapsIT {
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             source.execute("INSERT INTO t VALUES (1)");
             replication.applyUntilNow();
-            Lsn progress = replication.progress();
+            Lsn known = known(replication);
 
             source.execute("INSERT INTO t VALUES (2)");
             source.queryAll("SELECT pg_replication_slot_advance(" + slot + ", pg_current_wal_lsn())");
             source.execute("INSERT INTO t VALUES (3)");
             expectSlotLost(
-                    replication, progress.toString(), replication.confirmed().toString());
+                    replication, known.toString(), replication.confirmed().toString());
 
             source.queryAll("SELECT pg_drop_replication_slot(" + slot + ")");
-            expectSlotLost(replication, progress.toString());
+            expectSlotLost(replication, known.toString());
 
             source.queryAll("SELECT pg_create_logical_replication_slot(" + slot + ", 'pgoutput')");
             source.execute("INSERT INTO t VALUES (4)");
             expectSlotLost(
-                    replication, progress.toString(), replication.confirmed().toString());
+                    replication, known.toString(), replication.confirmed().toString());
             try (Launcher run = replication.run()) {
-                FailedRun.expect(run, 7, "SLOT_LOST", progress.toString());
+                FailedRun.expect(run, 7, "SLOT_LOST", known.toString());
             }
             assertEquals(List.of("(1)"), replication.target().rows("t"), "nothing is applied behind a gap");
         }
+    }
+
+    /// How far the target is: its progress, or a later position that had nothing for it.
+    private static Lsn known(Replication replication) {
+        return replication
+                .progress()
+                .max(Lsn.parse(replication
+                        .target()
+                        .query("SELECT confirmed_lsn FROM pgapply.subscription WHERE name = '" + replication.name()
+                                + "'")
+                        .orElseThrow()));
     }
 
     private static void expectSlotLost(Replication replication, String... says) {
@@ -285,7 +296,7 @@ final class TrapsIT {
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             replication.source().execute("INSERT INTO t VALUES (1)");
             replication.applyUntilNow();
-            Lsn then = replication.progress();
+            Lsn then = known(replication);
 
             Path data = targetServer.dataFolder();
             Path copy = data.resolveSibling("data-copy");
@@ -299,7 +310,7 @@ final class TrapsIT {
             command("mv", copy.toString(), data.toString());
             targetServer.startAgain();
 
-            assertEquals(then, replication.progress(), "the copy is not what it should be");
+            assertEquals(then, known(replication), "the copy is not what it should be");
             expectSlotLost(replication, then.toString());
             assertEquals(List.of("(1)"), replication.target().rows("t"));
         }
@@ -327,7 +338,8 @@ final class TrapsIT {
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             replication.source().execute("INSERT INTO t VALUES (1)");
             replication.applyUntilNow();
-            Lsn then = replication.progress();
+            Lsn progress = replication.progress();
+            Lsn then = known(replication);
             target.execute("CREATE TABLE dump AS SELECT confirmed_lsn FROM pgapply.subscription");
             replication.source().execute("INSERT INTO t VALUES (2)");
             replication.applyUntilNow();
@@ -336,7 +348,7 @@ final class TrapsIT {
                     "DELETE FROM t WHERE id = 2",
                     "UPDATE pgapply.subscription SET confirmed_lsn = dump.confirmed_lsn FROM dump",
                     "DELETE FROM pgapply.progress",
-                    "INSERT INTO pgapply.progress VALUES ('" + replication.name() + "', '" + then + "')");
+                    "INSERT INTO pgapply.progress VALUES ('" + replication.name() + "', '" + progress + "')");
             if (!originIsThere) {
                 target.queryAll("SELECT pg_replication_origin_drop('pgapply_" + replication.name() + "')");
             }
@@ -470,13 +482,10 @@ final class TrapsIT {
             }
             targetServer.startAgain();
             Lsn survived = replication.progress();
-            Lsn stored = Lsn.parse(replication
-                    .target()
-                    .query("SELECT confirmed_lsn FROM pgapply.subscription WHERE name = '" + replication.name() + "'")
-                    .orElseThrow());
+            Lsn known = known(replication);
             System.out.println("TrapsIT: the target came back at " + survived + " of " + lost + " with "
                     + replication.target().count("t") + " of 202 rows");
-            assertFalse(told.isAfter(survived.max(stored)), "the source was told of " + told + ", which is lost");
+            assertFalse(told.isAfter(known), "the source was told of " + told + ", which is lost");
             replication.applyUntilNow();
             replication.assertIdentical();
         }
