@@ -11,7 +11,9 @@ import dev.pgapply.apply.Subscription;
 import dev.pgapply.cli.embedded.PostgresServer;
 import dev.pgapply.decoder.Lsn;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -155,7 +157,8 @@ final class TrapsIT {
                     "CREATE TABLE bag (i int)",
                     "CREATE TABLE tree (i int) PARTITION BY RANGE (i)",
                     "CREATE TABLE tree_1 PARTITION OF tree FOR VALUES FROM (0) TO (10)");
-            source.execute("CREATE PUBLICATION roots FOR TABLE first, bag, tree WITH (publish_via_partition_root = true)");
+            source.execute(
+                    "CREATE PUBLICATION roots FOR TABLE first, bag, tree WITH (publish_via_partition_root = true)");
             source.execute(
                     "INSERT INTO first SELECT generate_series(1, 10000)",
                     "INSERT INTO bag VALUES (1), (1)",
@@ -313,6 +316,42 @@ final class TrapsIT {
             assertEquals(then, known(replication), "the copy is not what it should be");
             expectSlotLost(replication, then.toString());
             assertEquals(List.of("(1)"), replication.target().rows("t"));
+        }
+    }
+
+    /// The same on the other side: the source's log ends before what the target has, as after a failover to a
+    /// standby that was behind.
+    @Test
+    void aSourceRestoredFromAnOlderStateIsAGap() throws IOException {
+        try (Replication replication = replication()) {
+            TestDatabase source = replication.source();
+            replication.both("CREATE TABLE t (id int PRIMARY KEY)");
+            source.execute("INSERT INTO t VALUES (1)");
+            replication.applyUntilNow();
+
+            Path data = sourceServer.dataFolder();
+            Path copy = data.resolveSibling("data-copy");
+            sourceServer.stopFast();
+            command("cp", "-a", data.toString(), copy.toString());
+            sourceServer.startAgain();
+            source.queryAll("SELECT pg_logical_emit_message(false, 'fill', repeat('x', 1000000))");
+            source.execute("INSERT INTO t VALUES (2)");
+            replication.applyUntilNow();
+            sourceServer.stopFast();
+            command("rm", "-r", data.toString());
+            command("mv", copy.toString(), data.toString());
+            // Ends its recovery on a new timeline, as a standby does that is promoted.
+            Files.createFile(data.resolve("recovery.signal"));
+            Files.writeString(
+                    data.resolve("postgresql.auto.conf"), "restore_command = 'false'\n", StandardOpenOption.APPEND);
+            sourceServer.startAgain();
+            Await.until(
+                    "the source takes writes",
+                    () -> source.query("SELECT pg_is_in_recovery()").equals(Optional.of("f")));
+
+            source.execute("INSERT INTO t VALUES (3)");
+            expectSlotLost(replication, replication.progress().toString(), "failed over");
+            assertEquals(List.of("(1)", "(2)"), replication.target().rows("t"));
         }
     }
 
