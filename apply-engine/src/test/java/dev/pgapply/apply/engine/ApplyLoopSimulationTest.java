@@ -154,7 +154,7 @@ final class ApplyLoopSimulationTest {
                     copy(SimulatedSource.LATE);
                 }
                 session = target.open(limits);
-                SlotCheck check = new SlotCheck(new SlotCheck.Source("1", "db"), "slot");
+                SlotCheck check = new SlotCheck(new SlotCheck.Source("1", "db", Lsn.INVALID), "slot");
                 Lsn progress = session.progress();
                 assertEquals(
                         new SlotCheck.Decision.Resume(progress),
