@@ -7,6 +7,7 @@ import dev.pgapply.decoder.TableName;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /// One thing that happened, for progress bars, log lines and counters. No event holds a cell value.
 public sealed interface EngineEvent {
@@ -48,6 +49,13 @@ public sealed interface EngineEvent {
 
     /// A trigger or rule of the target took a row away that was to be inserted: the run goes on.
     record RowSwallowed(TableName table, Lsn commitLsn) implements EngineEvent {}
+
+    /// A group of changes could not be written as sets and is applied change by change instead. This alone is no
+    /// conflict; if there is one, an event of its own follows.
+    ///
+    /// @param table the table that is to blame, where one is
+    /// @param changes how many changes the group has
+    record AppliedInOrder(Optional<TableName> table, String reason, long changes) implements EngineEvent {}
 
     /// Somebody called `pg_logical_emit_message` at the source (14 or newer). A transactional one is told when its
     /// transaction is applied, and once more if that has to be repeated; one that was sent in a large transaction

@@ -10,11 +10,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// SIGKILL at any moment loses nothing and repeats nothing. Long runs: `-Dpgapply.kills=1000`.
-@Tag("robustness")
 final class KillsIT {
 
     private static final Map<String, String> SMALL_AND_QUICK_TO_START =
@@ -29,12 +27,12 @@ final class KillsIT {
         int kills = Integer.getInteger("pgapply.kills", 5);
         System.out.println("KillsIT: -Dpgapply.seed=" + seed + ", kills: " + kills);
         try (Replication replication = Replication.newest()) {
-            MixedWorkload workload = MixedWorkload.prepare(replication, random.nextLong(), 50_000);
+            MixedWorkload workload = MixedWorkload.prepare(replication, random.nextLong(), 200_000);
             AtomicInteger duringCopy = new AtomicInteger();
             workload.during(() -> {
                 for (int i = 0; i < kills; i++) {
                     try (Launcher run = replication.run(SMALL_AND_QUICK_TO_START)) {
-                        awaitRandomMoment(replication, run);
+                        awaitRandomMoment(replication, run, duringCopy.get() <= kills / 10);
                         assertTrue(run.isRunning(), () -> "seed " + seed + ": " + run.stderr());
                         run.kill();
                     }
@@ -45,25 +43,25 @@ final class KillsIT {
                 assertEquals(0, last.awaitExit(), () -> "seed " + seed + ": " + last.stderr());
             }
             System.out.println("KillsIT: " + duringCopy + " of the kills before the end of the copy");
+            assertTrue(duringCopy.get() > 0, () -> "seed " + seed + ": no kill before the end of the copy");
             replication.assertIdentical();
         }
     }
 
-    /// Some kills come at an early moment, most after something was applied, when there is most to go wrong.
-    private void awaitRandomMoment(Replication replication, Launcher run) throws InterruptedException {
+    /// The first kills come while tables are copied; later some at an early moment, most after something was
+    /// applied, when there is most to go wrong.
+    private void awaitRandomMoment(Replication replication, Launcher run, boolean copy) throws InterruptedException {
         int kind = random.nextInt(5);
-        if (kind == 0) {
+        if (kind == 0 && !copy) {
             TimeUnit.MILLISECONDS.sleep(random.nextInt(2_500));
             return;
         }
         Lsn before = replication.progress();
         Await.until("the run has begun to do something", () -> {
             assertTrue(run.isRunning(), () -> "seed " + seed + ": " + run.stderr());
-            return (kind == 1 && !isCopied(replication))
-                    ? isCopying(replication)
-                    : isCopied(replication) && replication.progress().isAfter(before);
+            return isCopied(replication) ? replication.progress().isAfter(before) : copy && isCopying(replication);
         });
-        TimeUnit.MILLISECONDS.sleep(random.nextInt(kind == 4 ? 2_500 : 300));
+        TimeUnit.MILLISECONDS.sleep(random.nextInt(kind == 4 && !copy ? 2_500 : 300));
     }
 
     private static boolean isCopying(Replication replication) {

@@ -222,6 +222,7 @@ final class OperatorMistakesIT {
     private static List<Mistake> targets() {
         return List.of(
                 databases(
+                        // B047
                         "a view in the place of a table",
                         3,
                         "SETUP",

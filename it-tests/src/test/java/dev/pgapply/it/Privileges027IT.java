@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,7 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// 027_nosuperuser: the statements of `docs/privileges.md` are what two ordinary roles need, no more and no
 /// less.
-@Tag("robustness")
 final class Privileges027IT {
 
     private static final String[] TABLES = {
@@ -60,7 +58,7 @@ final class Privileges027IT {
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertEquals(!origins, warnsOfOrigins(run));
-                assertEquals(origins, replication.progress().isValid());
+                assertTrue(replication.progress().isValid(), "progress is stored");
                 run.assertRunning();
             }
             replication.source().execute("INSERT INTO sales.log VALUES ('again')");

@@ -196,8 +196,9 @@ final class Replication implements AutoCloseable {
         if (target.query("SELECT to_regclass('pgapply.progress')").equals(Optional.of("NULL"))) {
             return Lsn.INVALID;
         }
-        return target.query("SELECT max(lsn) FROM pgapply.progress WHERE subscription = '" + name
-                        + "' HAVING max(lsn) IS NOT NULL")
+        // Positions have no max() before version 13.
+        return target.query("SELECT lsn FROM pgapply.progress WHERE subscription = '" + name
+                        + "' ORDER BY lsn DESC LIMIT 1")
                 .map(Lsn::parse)
                 .orElse(Lsn.INVALID);
     }

@@ -16,11 +16,9 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Field cases of group L: positions over restarts of everything.
-@Tag("robustness")
 final class RestartsLIT {
 
     private static PostgresServer sourceServer;

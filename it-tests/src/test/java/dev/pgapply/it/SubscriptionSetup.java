@@ -37,13 +37,16 @@ final class SubscriptionSetup {
     /// `-Dpgapply.grouping=off` runs all scenarios with the source's transaction boundaries.
     private static Subscription.Writer defaultWriter() {
         Subscription.Writer standard = Subscription.Writer.DEFAULT;
-        boolean grouping = !System.getProperty("pgapply.grouping", "auto").equals("off");
         return new Subscription.Writer(
-                grouping,
+                !groupingIsOff(),
                 standard.groupRows(),
                 standard.groupBytes(),
                 standard.groupAge(),
                 standard.synchronousCommit());
+    }
+
+    static boolean groupingIsOff() {
+        return System.getProperty("pgapply.grouping", "auto").equals("off");
     }
 
     Subscription subscription(String name, TestDatabase source, TestDatabase target) {

@@ -22,7 +22,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,7 +30,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// What others have lost data by: processes that commit after their death, slots that were moved, positions
 /// that outlive a rollback or a crash.
-@Tag("robustness")
 final class TrapsIT {
 
     private static final Duration MINUTE = Duration.ofSeconds(60);
@@ -61,7 +59,7 @@ final class TrapsIT {
                 new TestServer.Embedded(sourceServer).database(), new TestServer.Embedded(targetServer).database());
     }
 
-    /// From version 14 on the server sees by itself that its client is gone; before that it commits what it has
+    /// B080: from version 14 on the server sees by itself that its client is gone; before that it commits what it has
     /// received whenever it can.
     @ParameterizedTest
     @CsvSource({"18, false", "13, false", "13, true"})
@@ -139,6 +137,54 @@ final class TrapsIT {
                 }
             }
         }
+    }
+
+    /// The copy's snapshot is held together with a lock on each table; who waits for that lock goes before
+    /// every later reader.
+    @ParameterizedTest
+    @ValueSource(strings = {"bag", "tree", "tree_1"})
+    void whoWaitsToEmptyATableDoesNotHoldUpItsCopy(String emptied) throws SQLException, InterruptedException {
+        try (Replication replication = replication().with(setup -> {
+            setup.publications = List.of("roots");
+            setup.tableJobs = 1;
+        })) {
+            TestDatabase source = replication.source();
+            TestDatabase target = replication.target();
+            replication.both(
+                    "CREATE TABLE first (i int)",
+                    "CREATE TABLE bag (i int)",
+                    "CREATE TABLE tree (i int) PARTITION BY RANGE (i)",
+                    "CREATE TABLE tree_1 PARTITION OF tree FOR VALUES FROM (0) TO (10)");
+            source.execute("CREATE PUBLICATION roots FOR TABLE first, bag, tree WITH (publish_via_partition_root = true)");
+            source.execute(
+                    "INSERT INTO first SELECT generate_series(1, 10000)",
+                    "INSERT INTO bag VALUES (1), (1)",
+                    "INSERT INTO tree VALUES (1), (2)");
+            try (Connection holder = target.connect();
+                    Statement hold = holder.createStatement()) {
+                holder.setAutoCommit(false);
+                hold.execute("LOCK TABLE first IN SHARE MODE");
+                try (EngineRun run = replication.engine()) {
+                    awaitWaiting(replication, "COPY");
+                    Thread emptying = Thread.ofPlatform().start(() -> source.execute("TRUNCATE " + emptied));
+                    Await.until(
+                            "TRUNCATE waits for the copy",
+                            () -> source.query("SELECT count(*) FROM pg_locks WHERE NOT granted"
+                                            + " AND mode = 'AccessExclusiveLock'")
+                                    .equals(Optional.of("1")));
+                    holder.rollback();
+                    replication.awaitCopied();
+                    emptying.join();
+                    replication.awaitApplied();
+                    run.assertRunning();
+                }
+            }
+            assertEquals(List.of("bag", "tree"), copiedWithTwoRows(target));
+        }
+    }
+
+    private static List<String> copiedWithTwoRows(TestDatabase target) {
+        return target.queryAll("SELECT table_name FROM pgapply.table_state WHERE rows_copied = 2 ORDER BY table_name");
     }
 
     /// B084: dropped, re-created, advanced by hand.
@@ -343,7 +389,7 @@ final class TrapsIT {
                 standard.synchronousCommit());
     }
 
-    /// Rows of the target's own, in children that the source knows nothing of.
+    /// B055: rows of the target's own, in children that the source knows nothing of.
     @Test
     void childrenAreNotTouchedByChangesOfTheirParent() {
         try (Replication replication = replication()) {

@@ -236,6 +236,7 @@ final class FollowedTables {
         String columns = taken.columns().isEmpty() ? "" : " (" + Quoting.identifiers(taken.columns()) + ")";
         return new CopyJob(
                 table.name(),
+                table.kind() == TableSchema.Kind.PARTITIONED,
                 SourceCopyQuery.copyOut(taken, format),
                 "COPY " + Quoting.table(table.name()) + columns + " FROM STDIN" + format.options(),
                 table.estimatedRows(),

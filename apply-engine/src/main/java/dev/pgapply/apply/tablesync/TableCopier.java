@@ -2,10 +2,8 @@ package dev.pgapply.apply.tablesync;
 
 import dev.pgapply.apply.source.SourceErrors;
 import dev.pgapply.apply.target.postgres.TargetErrors;
-import dev.pgapply.schema.postgres.Quoting;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyIn;
@@ -36,9 +34,9 @@ final class TableCopier {
         this.targetErrors = targetErrors;
     }
 
-    /// Copies within the target's open transaction; the source's connection gets a transaction of its own.
-    Copied copy(Connection source, String snapshot, Connection target, Progress progress) {
-        CopyOut out = open(source, snapshot);
+    /// Copies between the open transactions of both connections.
+    Copied copy(Connection source, Connection target, Progress progress) {
+        CopyOut out = open(source);
         CopyIn in;
         try {
             in = target.unwrap(PGConnection.class).getCopyAPI().copyIn(job.copyIn());
@@ -68,14 +66,12 @@ final class TableCopier {
         }
         write(in, chunk, filled);
         bytes += filled;
-        finish(source, in);
+        finish(in);
         return new Copied(in.getHandledRowCount(), bytes);
     }
 
-    private CopyOut open(Connection source, String snapshot) {
-        try (Statement statement = source.createStatement()) {
-            statement.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-            statement.execute("SET TRANSACTION SNAPSHOT " + Quoting.literal(snapshot));
+    private CopyOut open(Connection source) {
+        try {
             return source.unwrap(PGConnection.class).getCopyAPI().copyOut(job.copyOut());
         } catch (SQLException e) {
             throw sourceErrors.translate("reading table " + job.table(), List.of(job.table()), e);
@@ -98,16 +94,11 @@ final class TableCopier {
         }
     }
 
-    private void finish(Connection source, CopyIn in) {
+    private void finish(CopyIn in) {
         try {
             in.endCopy();
         } catch (SQLException e) {
             throw targetErrors.translate("copying", job.table(), e);
-        }
-        try (Statement statement = source.createStatement()) {
-            statement.execute("COMMIT");
-        } catch (SQLException e) {
-            throw sourceErrors.translate("ending the copy's snapshot", e);
         }
     }
 }

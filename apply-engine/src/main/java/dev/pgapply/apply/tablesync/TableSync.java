@@ -10,7 +10,6 @@ import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.source.SourceErrors;
 import dev.pgapply.apply.target.postgres.TargetErrors;
 import dev.pgapply.decoder.Lsn;
-import dev.pgapply.decoder.TableName;
 import dev.pgapply.schema.SchemaException;
 import dev.pgapply.schema.postgres.PostgresConnector;
 import dev.pgapply.schema.postgres.SessionProfile;
@@ -23,7 +22,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +50,8 @@ public final class TableSync implements AutoCloseable {
             TargetErrors targetErrors,
             CopyOrigin origin) {}
 
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(50);
+
     private final Sides sides;
     private final TableStates states;
     private final EngineListener listener;
@@ -55,6 +60,7 @@ public final class TableSync implements AutoCloseable {
     private final HikariDataSource targetPool;
     private final ConcurrentLinkedQueue<Connection> busy = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+    private volatile boolean aborted;
 
     /// @param workers how many tables are copied at once
     public TableSync(Sides sides, TableStates states, int workers, EngineListener listener) {
@@ -83,27 +89,19 @@ public final class TableSync implements AutoCloseable {
     /// @param copyLsn transactions whose commit begins before it are in the snapshot
     /// @throws ApplyException the first failure; the other tables that were finished by then are kept
     public void copy(List<CopyJob> jobs, String snapshot, Lsn copyLsn) throws InterruptedException {
-        List<TableName> tables = jobs.stream().map(CopyJob::table).toList();
-        try (CopySnapshot held =
-                CopySnapshot.hold(sides.source(), sides.sourceProfile(), snapshot, tables, sides.sourceErrors())) {
-            listener.onEvent(new EngineEvent.CopyStarted(
-                    jobs.stream()
-                            .map(job ->
-                                    new EngineEvent.TablePlan(job.table(), job.estimatedRows(), job.estimatedBytes()))
-                            .toList(),
-                    copyLsn));
-            ConcurrentLinkedQueue<CopyJob> waiting = new ConcurrentLinkedQueue<>(jobs.stream()
-                    .sorted(Comparator.comparingLong(CopyJob::estimatedBytes).reversed())
-                    .toList());
-            List<Thread> threads = new ArrayList<>();
-            for (int i = 0; i < Math.min(workers, jobs.size()); i++) {
-                threads.add(Thread.ofPlatform()
-                        .daemon()
-                        .name("pgapply-copy-" + (i + 1))
-                        .start(() -> work(waiting, held.name(), copyLsn)));
-            }
-            for (Thread thread : threads) {
-                thread.join();
+        try (CopySnapshot held = CopySnapshot.open(sides.source(), sides.sourceProfile(), sides.sourceErrors())) {
+            breakable(held.holder());
+            try {
+                held.hold(snapshot, jobs);
+                listener.onEvent(new EngineEvent.CopyStarted(
+                        jobs.stream()
+                                .map(job -> new EngineEvent.TablePlan(
+                                        job.table(), job.estimatedRows(), job.estimatedBytes()))
+                                .toList(),
+                        copyLsn));
+                copy(jobs, held, copyLsn);
+            } finally {
+                busy.remove(held.holder());
             }
         }
         RuntimeException failed = failure.get();
@@ -113,39 +111,85 @@ public final class TableSync implements AutoCloseable {
         listener.onEvent(new EngineEvent.CopyFinished(jobs.size()));
     }
 
-    private void work(ConcurrentLinkedQueue<CopyJob> waiting, String snapshot, Lsn copyLsn) {
-        CopyJob job;
-        while (failure.get() == null && (job = waiting.poll()) != null) {
-            try {
-                copy(job, snapshot, copyLsn);
-            } catch (RuntimeException e) {
-                failure.compareAndSet(null, e);
+    private void copy(List<CopyJob> jobs, CopySnapshot held, Lsn copyLsn) throws InterruptedException {
+        Queue<CopyJob> waiting = new ConcurrentLinkedQueue<>(jobs.stream()
+                .sorted(Comparator.comparingLong(CopyJob::estimatedBytes).reversed())
+                .toList());
+        BlockingQueue<CopyJob> locked = new LinkedBlockingQueue<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < Math.min(workers, jobs.size()); i++) {
+            threads.add(Thread.ofPlatform()
+                    .daemon()
+                    .name("pgapply-copy-" + (i + 1))
+                    .start(() -> work(waiting, locked, held, copyLsn)));
+        }
+        while (threads.stream().anyMatch(Thread::isAlive) || !locked.isEmpty()) {
+            CopyJob job = locked.poll(BETWEEN_LOOKS.toMillis(), TimeUnit.MILLISECONDS);
+            if (job != null && failure.get() == null) {
+                attempt(() -> copy(job, held.holder(), copyLsn, System.nanoTime()));
             }
+        }
+        for (Thread thread : threads) {
+            thread.join();
         }
     }
 
-    private void copy(CopyJob job, String snapshot, Lsn copyLsn) {
+    /// @param locked takes the tables that only the snapshot's holder can read
+    private void work(Queue<CopyJob> waiting, Queue<CopyJob> locked, CopySnapshot held, Lsn copyLsn) {
+        CopyJob next;
+        while (failure.get() == null && (next = waiting.poll()) != null) {
+            CopyJob job = next;
+            attempt(() -> {
+                if (!copyInOwnSession(job, held, copyLsn)) {
+                    locked.add(job);
+                }
+            });
+        }
+    }
+
+    private void attempt(Runnable copy) {
+        try {
+            copy.run();
+        } catch (RuntimeException e) {
+            failure.compareAndSet(null, e);
+        }
+    }
+
+    /// @return whether the table could be read
+    private boolean copyInOwnSession(CopyJob job, CopySnapshot held, Lsn copyLsn) {
         long start = System.nanoTime();
         Connection source = lease(sourcePool, e -> sides.sourceErrors().translate("connecting for the copy", e), true);
-        Connection target = null;
         boolean done = false;
         try {
-            target = lease(targetPool, e -> sides.targetErrors().translate("connecting for the copy", e), false);
-            TableCopier.Copied copied = copy(job, snapshot, copyLsn, source, target);
+            boolean readable = held.begin(source, job);
+            if (readable) {
+                copy(job, source, copyLsn, start);
+                held.end(source);
+            }
+            done = true;
+            return readable;
+        } finally {
+            release(sourcePool, source, done);
+        }
+    }
+
+    /// @param source with the transaction that reads
+    private void copy(CopyJob job, Connection source, Lsn copyLsn, long start) {
+        Connection target = lease(targetPool, e -> sides.targetErrors().translate("connecting for the copy", e), false);
+        boolean done = false;
+        try {
+            TableCopier.Copied copied = copy(job, source, target, copyLsn);
             done = true;
             listener.onEvent(new EngineEvent.TableCopied(
                     job.table(), copied.rows(), copied.bytes(), Duration.ofNanos(System.nanoTime() - start)));
         } catch (SQLException e) {
             throw sides.targetErrors().translate("copying", job.table(), e);
         } finally {
-            release(sourcePool, source, done);
-            if (target != null) {
-                release(targetPool, target, done);
-            }
+            release(targetPool, target, done);
         }
     }
 
-    private TableCopier.Copied copy(CopyJob job, String snapshot, Lsn copyLsn, Connection source, Connection target)
+    private TableCopier.Copied copy(CopyJob job, Connection source, Connection target, Lsn copyLsn)
             throws SQLException {
         try (Statement statement = target.createStatement()) {
             statement.execute("BEGIN");
@@ -158,7 +202,6 @@ public final class TableSync implements AutoCloseable {
             TableCopier copier = new TableCopier(job, sides.sourceErrors(), sides.targetErrors());
             TableCopier.Copied copied = copier.copy(
                     source,
-                    snapshot,
                     target,
                     (rows, bytes) -> listener.onEvent(new EngineEvent.CopyProgress(job.table(), rows, bytes)));
             states.copied(target, job.table(), copyLsn, copied.rows());
@@ -174,9 +217,7 @@ public final class TableSync implements AutoCloseable {
 
     private Connection lease(HikariDataSource pool, Translation translation, boolean source) {
         try {
-            Connection connection = pool.getConnection();
-            busy.add(connection);
-            return connection;
+            return breakable(pool.getConnection());
         } catch (SQLException e) {
             throw translation.of(e);
         } catch (SchemaException e) {
@@ -186,13 +227,22 @@ public final class TableSync implements AutoCloseable {
         }
     }
 
+    /// What [#abort] can break from now on; one that has come too late for it is broken here.
+    private Connection breakable(Connection connection) {
+        busy.add(connection);
+        if (aborted) {
+            breakOff(connection);
+        }
+        return connection;
+    }
+
     /// A connection that failed in the middle is not given to the next table.
     private void release(HikariDataSource pool, Connection connection, boolean clean) {
         busy.remove(connection);
         try {
             if (!clean) {
                 // A polite close would first wait for the COPY to end.
-                connection.abort(Runnable::run);
+                breakOff(connection);
                 pool.evictConnection(connection);
             }
             connection.close();
@@ -205,12 +255,15 @@ public final class TableSync implements AutoCloseable {
     public void abort() {
         failure.compareAndSet(
                 null, new TargetLost(ErrorCode.TARGET_LOST, "the copy was stopped before its end", "", null));
-        for (Connection connection : busy) {
-            try {
-                connection.abort(Runnable::run);
-            } catch (SQLException e) {
-                // It is gone, as wanted.
-            }
+        aborted = true;
+        busy.forEach(TableSync::breakOff);
+    }
+
+    private static void breakOff(Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            // It is gone, as wanted.
         }
     }
 

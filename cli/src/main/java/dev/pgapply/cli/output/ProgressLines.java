@@ -1,6 +1,7 @@
 package dev.pgapply.cli.output;
 
 import dev.pgapply.apply.EngineEvent;
+import dev.pgapply.apply.EngineEvent.AppliedInOrder;
 import dev.pgapply.apply.EngineEvent.Committed;
 import dev.pgapply.apply.EngineEvent.Confirmed;
 import dev.pgapply.apply.EngineEvent.ConflictSkipped;
@@ -47,6 +48,7 @@ public final class ProgressLines implements EngineListener {
     private final CopyMeter copy = new CopyMeter();
     private final StreamMeter stream = new StreamMeter();
     private final Map<String, Long> conflicts = new TreeMap<>();
+    private final Map<String, Long> inOrder = new TreeMap<>();
     private final Instant begin;
     private boolean streaming;
     private boolean connected;
@@ -79,6 +81,7 @@ public final class ProgressLines implements EngineListener {
                 case Confirmed it -> stream.confirmed(it.flushed());
                 case ConflictSkipped it -> skipped(it.table() + " " + it.type(), it.commitLsn());
                 case RowSwallowed it -> skipped(it.table() + " row swallowed by a trigger or rule", it.commitLsn());
+                case AppliedInOrder it -> appliedInOrder(it);
                 // For the listeners of those who embed the engine.
                 case LogicalMessage ignored -> {}
                 case Warning it -> console.log(Level.WARN, it.message());
@@ -122,7 +125,7 @@ public final class ProgressLines implements EngineListener {
         try {
             ended = true;
             console.redraw("");
-            return connected ? Summary.of(copy, stream, conflicts, Duration.between(begin, now), now) : "";
+            return connected ? Summary.of(copy, stream, conflicts, inOrder, Duration.between(begin, now), now) : "";
         } finally {
             lock.unlock();
         }
@@ -183,6 +186,16 @@ public final class ProgressLines implements EngineListener {
                     Level.WARN,
                     "conflict skipped: " + what + " in the transaction at " + commitLsn
                             + "; further ones of this kind are counted only");
+        }
+    }
+
+    private void appliedInOrder(AppliedInOrder event) {
+        String what = event.table().map(table -> table + " ").orElse("") + "applied in order: " + event.reason();
+        if (inOrder.merge(what, 1L, Long::sum) == 1) {
+            console.log(
+                    Level.INFO,
+                    what + " (" + Quantity.ofCount(event.changes(), "change") + ")"
+                            + "; further groups of this kind are counted only");
         }
     }
 

@@ -10,7 +10,13 @@ final class Summary {
 
     private Summary() {}
 
-    static String of(CopyMeter copy, StreamMeter stream, Map<String, Long> conflicts, Duration elapsed, Instant now) {
+    static String of(
+            CopyMeter copy,
+            StreamMeter stream,
+            Map<String, Long> conflicts,
+            Map<String, Long> inOrder,
+            Duration elapsed,
+            Instant now) {
         StringBuilder text = new StringBuilder("summary after ").append(Quantity.ofDuration(elapsed));
         if (stream.confirmed().isValid()) {
             text.append(", confirmed up to ").append(stream.confirmed());
@@ -33,12 +39,17 @@ final class Summary {
                                 Quantity.ofCount(stream.rows()),
                                 lag(stream.highestLagBytes(), stream.highestLag()),
                                 lag(stream.lagBytes(), stream.lag(now))));
-        if (!conflicts.isEmpty()) {
-            Table table = new Table().row("skipped conflicts", "count");
-            conflicts.forEach((what, count) -> table.row(what, Quantity.ofCount(count)));
+        count(text, "skipped conflicts", conflicts);
+        count(text, "groups without sets", inOrder);
+        return text.toString();
+    }
+
+    private static void count(StringBuilder text, String title, Map<String, Long> counts) {
+        if (!counts.isEmpty()) {
+            Table table = new Table().row(title, "count");
+            counts.forEach((what, count) -> table.row(what, Quantity.ofCount(count)));
             text.append('\n').append(table);
         }
-        return text.toString();
     }
 
     private static String lag(long bytes, Duration time) {

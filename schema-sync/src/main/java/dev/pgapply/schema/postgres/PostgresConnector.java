@@ -30,6 +30,8 @@ public final class PostgresConnector {
     /// The oldest server that has logical replication built in.
     public static final int OLDEST_MAJOR_VERSION = 10;
 
+    private static final String LOGIN_SECONDS = "30";
+
     private static final String CONNECTION_CHECK = "client_connection_check_interval";
     private static final String REPLICA_ROLE = "session_replication_role";
 
@@ -68,7 +70,7 @@ public final class PostgresConnector {
     }
 
     /// Connects and pins the session. Blocks until the server has answered, at most for the driver's
-    /// `connectTimeout` and `loginTimeout`.
+    /// `connectTimeout` and `loginTimeout`; every answer of the pinning may take as long as the login.
     ///
     /// @throws ConnectionFailed if there is no connection
     /// @throws NotPermitted if the role may not replicate, or may not set `session_replication_role`
@@ -76,11 +78,27 @@ public final class PostgresConnector {
     public PostgresSession open(SessionProfile profile) {
         Connection connection = connect(profile);
         try {
-            return pin(connection, profile);
+            int timeout = connection.getNetworkTimeout();
+            connection.setNetworkTimeout(Runnable::run, loginMillis(profile));
+            PostgresSession session = pin(connection, profile);
+            connection.setNetworkTimeout(Runnable::run, timeout);
+            return session;
         } catch (SQLException e) {
             throw closing(connection, SqlFailure.during("preparing a session", e));
         } catch (RuntimeException e) {
             throw closing(connection, e);
+        }
+    }
+
+    /// Zero for no limit, as the driver takes it.
+    private int loginMillis(SessionProfile profile) {
+        String name = PGProperty.LOGIN_TIMEOUT.getName();
+        String given = endpoint.parameters().getOrDefault(name, LOGIN_SECONDS);
+        String seconds = profile.driverProperties().getOrDefault(name, driverProperties.getOrDefault(name, given));
+        try {
+            return (int) (Float.parseFloat(seconds) * 1_000);
+        } catch (NumberFormatException e) {
+            return 0;
         }
     }
 
@@ -103,7 +121,7 @@ public final class PostgresConnector {
 
     private Properties properties(SessionProfile profile) {
         Map<String, String> merged = new LinkedHashMap<>();
-        merged.put(PGProperty.LOGIN_TIMEOUT.getName(), "30");
+        merged.put(PGProperty.LOGIN_TIMEOUT.getName(), LOGIN_SECONDS);
         merged.put(PGProperty.TCP_KEEP_ALIVE.getName(), "true");
         merged.putAll(endpoint.parameters());
         merged.putAll(driverProperties);

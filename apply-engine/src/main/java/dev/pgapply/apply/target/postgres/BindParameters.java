@@ -48,7 +48,10 @@ final class BindParameters {
     }
 
     void addNull() {
-        lengths[next()] = NULL_LENGTH;
+        int i = next();
+        lengths[i] = NULL_LENGTH;
+        // What was bound for a statement that was never sent may still be here.
+        values[i] = null;
     }
 
     void add(byte format, byte[] bytes, int offset, int length) {

@@ -160,7 +160,7 @@ final class GroupAttempt {
     }
 
     /// Looks for changes whose statements, one or several in a row, met no row.
-    private void report() {
+    void report() {
         int statements = pipeline.executed();
         int i = 0;
         while (i < statements) {

@@ -154,7 +154,8 @@ public final class PostgresTarget implements TargetEngine {
                         errors),
                 catalog,
                 errors,
-                listener);
+                listener,
+                subscription.allowTriggers());
     }
 
     private Opened opened() {

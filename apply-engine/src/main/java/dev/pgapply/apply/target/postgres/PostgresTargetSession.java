@@ -4,12 +4,14 @@ import dev.pgapply.apply.ApplyException;
 import dev.pgapply.apply.ApplyException.ConflictStop;
 import dev.pgapply.apply.ApplyException.SchemaMismatch;
 import dev.pgapply.apply.ApplyException.TargetLost;
+import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.EngineListener;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.target.ChangeGroup;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
+import dev.pgapply.decoder.TableName;
 import dev.pgapply.decoder.transaction.Change;
 import dev.pgapply.decoder.transaction.TransactionEvent;
 import dev.pgapply.schema.TableSchema;
@@ -22,9 +24,10 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Writes changes one by one in source order, all of a group's statements, the progress and the commit in one
-/// round trip. What the server counts is compared afterwards: a statement that met no row is reported and
-/// skipped, as PostgreSQL's own subscriber does.
+/// Writes a group as sets, if it is large and nothing speaks against it ([SetAttempt]); otherwise, and after
+/// every doubt, its changes one by one in source order ([GroupAttempt]). Either way all statements, the progress
+/// and the commit are one round trip. What the server counts of single changes is compared afterwards: a
+/// statement that met no row is reported and skipped, as PostgreSQL's own subscriber does.
 ///
 /// When the server refuses a statement, nothing of its target transaction remains; the group's transactions are
 /// then applied again, each in a target transaction of its own, up to the one that fails.
@@ -46,6 +49,8 @@ final class PostgresTargetSession implements TargetSession {
     private final TargetErrors errors;
     private final EngineListener listener;
     private final PreparedSql writeProgress;
+    private final WriteSets sets;
+    private final boolean inOrderOnly;
     private final PreparedTransactions prepared;
 
     /// Frees what this process holds on other sessions; null if it holds nothing. While it is set, locks are not
@@ -57,6 +62,7 @@ final class PostgresTargetSession implements TargetSession {
 
     private long openRows;
 
+    /// @param inOrderOnly never write sets, since triggers may look at what the changes before have left
     PostgresTargetSession(
             PostgresSession session,
             Pipeline pipeline,
@@ -66,7 +72,8 @@ final class PostgresTargetSession implements TargetSession {
             TargetTables tables,
             PostgresSession catalog,
             TargetErrors errors,
-            EngineListener listener) {
+            EngineListener listener,
+            boolean inOrderOnly) {
         this.session = session;
         this.pipeline = pipeline;
         this.progressStore = progressStore;
@@ -78,6 +85,8 @@ final class PostgresTargetSession implements TargetSession {
         this.errors = errors;
         this.listener = listener;
         this.writeProgress = pipeline.prepare(progressStore.writeSql(), PG_LSN_OID, TIMESTAMPTZ_OID);
+        this.sets = new WriteSets(pipeline, tables, catalog, this);
+        this.inOrderOnly = inOrderOnly;
     }
 
     @Override
@@ -257,6 +266,73 @@ final class PostgresTargetSession implements TargetSession {
 
     @Override
     public ChangeGroup.Applied apply(ChangeGroup group) {
+        if (!inOrderOnly && SetAttempt.suits(group)) {
+            SetAttempt attempt = new SetAttempt(this, pipeline, sets, group, open, openRows, listener);
+            if (writeSets(attempt, group)) {
+                return attempt.committed();
+            }
+        }
+        return applyInOrder(group);
+    }
+
+    /// @return false if the group has to be applied change by change; nothing of it is left then
+    private boolean writeSets(SetAttempt attempt, ChangeGroup group) {
+        try {
+            attempt.run();
+            open = attempt.open();
+            openRows = open == null ? 0 : attempt.openRows();
+            return true;
+        } catch (SQLException e) {
+            Cause cause = cause(e);
+            undo(attempt, cause == Cause.OWN_LOCK ? null : errors.translate("writing", e));
+            fallBack(attempt.failedTable(e), ServerWords.reason(e), group);
+            switch (cause) {
+                case THE_CHANGE -> {}
+                case STRUCTURE -> {
+                    tables.forget();
+                    sets.forget();
+                }
+                case OWN_LOCK -> yieldTo(null);
+            }
+        } catch (ApplyException e) {
+            undo(attempt, e);
+            fallBack(Optional.empty(), e.code().toString(), group);
+        } catch (Doubt e) {
+            undo(attempt, null);
+            fallBack(Optional.of(e.table()), String.valueOf(e.getMessage()), group);
+        }
+        return false;
+    }
+
+    private void fallBack(Optional<TableName> table, String reason, ChangeGroup group) {
+        sets.failed(table);
+        long changes = group.events().stream().filter(Change.class::isInstance).count();
+        listener.onEvent(new EngineEvent.AppliedInOrder(table, reason, changes));
+    }
+
+    private void undo(SetAttempt attempt, @Nullable ApplyException meaning) {
+        if (meaning instanceof TargetLost || !attempt.continues()) {
+            rollback(meaning);
+            if (meaning instanceof TargetLost) {
+                throw meaning;
+            }
+            return;
+        }
+        try {
+            if (!attempt.undo()) {
+                rollback(meaning);
+                throw new TargetLost(
+                        ErrorCode.TARGET_LOST,
+                        "the target has ended a transaction that is larger than a group: it is received again",
+                        "",
+                        meaning);
+            }
+        } catch (SQLException e) {
+            throw errors.translate("rolling back", e);
+        }
+    }
+
+    private ChangeGroup.Applied applyInOrder(ChangeGroup group) {
         GroupAttempt attempt = attempt(group);
         try {
             run(attempt);
@@ -298,7 +374,10 @@ final class PostgresTargetSession implements TargetSession {
                     throw meaning;
                 }
             }
-            case STRUCTURE -> tables.forget();
+            case STRUCTURE -> {
+                tables.forget();
+                sets.forget();
+            }
             case OWN_LOCK -> yieldTo(null);
         }
         if (failed.failedInContinuation()) {
@@ -359,7 +438,7 @@ final class PostgresTargetSession implements TargetSession {
         openRows = open == null ? 0 : attempt.openRows();
     }
 
-    private void rollback(ApplyException meaning) {
+    private void rollback(@Nullable ApplyException meaning) {
         try {
             rollBack();
         } catch (SQLException e) {

@@ -27,6 +27,16 @@ final class ServerWords {
         this.server = failure instanceof PSQLException known ? known.getServerErrorMessage() : null;
     }
 
+    /// Why a group could not be written as sets, in a few words and without values.
+    static String reason(SQLException failure) {
+        String state = new ServerWords(failure).state();
+        return switch (state) {
+            case SetStatements.WRONG_COUNT -> "another number of rows than expected";
+            case "23505" -> "a unique violation";
+            default -> "SQLSTATE " + state;
+        };
+    }
+
     /// The SQLSTATE, empty if nobody gave one.
     String state() {
         String state = failure.getSQLState();

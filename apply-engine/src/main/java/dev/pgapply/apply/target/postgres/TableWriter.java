@@ -124,14 +124,58 @@ final class TableWriter {
         return relation;
     }
 
+    RowIdentity identity() {
+        return identity;
+    }
+
+    RowStatements statements() {
+        return statements;
+    }
+
+    /// The target column of a wire column that is not ignored.
+    Column column(int wireColumn) {
+        return columns[wireColumn];
+    }
+
+    /// Wire columns that an UPDATE may set.
+    int[] settable() {
+        return settable;
+    }
+
+    /// Whether the target has columns that no UPDATE may set.
+    boolean hasFixedColumns() {
+        return always.length > 0;
+    }
+
+    /// Wire columns that an INSERT writes.
+    int[] inserted() {
+        return IntStream.concat(IntStream.of(settable), IntStream.of(always))
+                .sorted()
+                .toArray();
+    }
+
+    /// Whether values of this wire column are taken in binary form.
+    boolean acceptsBinary(int wireColumn) {
+        return acceptsBinary[wireColumn];
+    }
+
+    /// The binary form of a column means something else here.
+    TextFormatNeeded textFormatNeeded(int wireColumn) {
+        return new TextFormatNeeded(
+                table.name(), relation.columns().get(wireColumn).name());
+    }
+
+    /// The key of the target by which rows are found, where they are found by one.
+    Optional<UniqueKey> lookupKey() {
+        return mapping.lookupKey();
+    }
+
     /// Queues what makes the row.
     void insert(NewRow newRow, int tag) throws SQLException {
         Row row = newRow.row();
         Prepared statement = insert;
         if (statement == null) {
-            int[] set = IntStream.concat(IntStream.of(settable), IntStream.of(always))
-                    .sorted()
-                    .toArray();
+            int[] set = inserted();
             statement = prepare(statements.insert(columns(set)), set, new int[0]);
             insert = statement;
         }
@@ -293,10 +337,7 @@ final class TableWriter {
     /// takes more than one statement.
     Optional<String> column(Change change, int parameter) {
         int[] parameters = switch (change) {
-            case Change.Insert ignored ->
-                IntStream.concat(IntStream.of(settable), IntStream.of(always))
-                        .sorted()
-                        .toArray();
+            case Change.Insert ignored -> inserted();
             case Change.Update update
             when always.length == 0 -> {
                 Row row = update.newRow().row();
@@ -327,6 +368,8 @@ final class TableWriter {
             pipeline.close(inserting.statement);
             insert = null;
         }
+        fullUpdate = null;
+        uniqueDelete = null;
     }
 
     private void run(Prepared statement, Row row, Row lookup, int tag) throws SQLException {
@@ -343,8 +386,7 @@ final class TableWriter {
                 case Row.TEXT -> pipeline.parameter(Pipeline.TEXT, bytes, row.offset(column), row.length(column));
                 case Row.BINARY -> {
                     if (!acceptsBinary[column]) {
-                        throw new TextFormatNeeded(
-                                table.name(), relation.columns().get(column).name());
+                        throw textFormatNeeded(column);
                     }
                     pipeline.parameter(Pipeline.BINARY, bytes, row.offset(column), row.length(column));
                 }

@@ -49,6 +49,11 @@ final class TargetTables {
         return known;
     }
 
+    /// Whether the writer is there already, so that no look-up is needed.
+    boolean knows(Relation relation) {
+        return byRelation.containsKey(relation);
+    }
+
     private TableWriter make(Relation relation) {
         if (byRelation.size() >= MAX_WRITERS) {
             forget();

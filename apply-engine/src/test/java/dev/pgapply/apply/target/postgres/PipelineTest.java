@@ -63,6 +63,25 @@ class PipelineTest {
     }
 
     @Test
+    void aNullIsNoValueOfAStatementThatWasGivenUp() throws SQLException {
+        Pipeline pipeline =
+                fixture.pipeline(new ServerScript().parsed().ran("INSERT 0 1").ready('I'));
+        PreparedSql insert = pipeline.prepare("insert");
+        pipeline.bind(insert, 1);
+        pipeline.parameter("given up");
+        pipeline.reset();
+        pipeline.bind(insert, 1);
+        pipeline.nullParameter();
+        pipeline.execute(0);
+        pipeline.sync();
+
+        assertEquals("PBES", fixture.sent().types());
+        assertEquals(
+                "\0pgapply_1\0\0\1\0\0\0\1\377\377\377\377\0\1\0\0",
+                fixture.sent().messages().get(1).text());
+    }
+
+    @Test
     void parametersTravelAsTheyAre() throws SQLException {
         Pipeline pipeline =
                 fixture.pipeline(new ServerScript().parsed().ran("INSERT 0 1").ready('I'));
