@@ -128,11 +128,8 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
 
     /// Sends what is due for the last time; only after [#run] has ended, by the thread that ends it.
     public void farewell() {
-        stream.status(
-                received.max(confirmable()),
-                confirmable(),
-                positions.committed().get(),
-                false);
+        replyRequested = true;
+        sendFeedback();
     }
 
     /// Removes what is spooled; only after [#run] has ended.
@@ -255,9 +252,10 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
         }
     }
 
-    /// What is durable, but nothing from a transaction on that only the assembler has.
+    /// What is durable, but nothing from a transaction on that only the assembler has, or that is still to come
+    /// again: a stream may begin before the target's progress just for that one.
     private Lsn confirmable() {
-        Lsn durable = positions.durable().get();
-        return assembler.heldFrom().map(durable::min).orElse(durable);
+        Lsn durable = positions.durable().get().min(received);
+        return assembler.heldFrom(durable).map(durable::min).orElse(durable);
     }
 }

@@ -11,7 +11,10 @@ import dev.pgapply.apply.source.Receiver;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.PgOutputDecoder;
 import dev.pgapply.decoder.TableName;
+import dev.pgapply.decoder.transaction.EarlyDelivery;
+import dev.pgapply.decoder.transaction.SpoolSettings;
 import dev.pgapply.decoder.transaction.TransactionAssembler;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -22,23 +25,28 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// Receiver, applier and progress keeper, driven by one thread in a random order that a seed gives, against a
 /// source and a target that are made for it. Engines and targets crash at any step, replies to commits are
-/// lost, and the source sends again what it was not told about.
+/// lost, and the source sends again what it was not told about. Some transactions are told of while they are open,
+/// interleaved, with savepoints that are rolled back; some are prepared, some were before the slot or a copy.
 ///
-/// Long runs: `-Dpgapply.seeds=100000`.
+/// Long runs: `-Dpgapply.seeds=10000`.
 final class ApplyLoopSimulationTest {
 
     private static final long FIRST_SEED = 1;
 
+    @TempDir
+    private Path directory;
+
     @Test
     void everyCommitOfTheSourceIsOnTheTargetOnceWhateverCrashes() throws InterruptedException {
-        int seeds = Integer.getInteger("pgapply.seeds", 100);
+        int seeds = Integer.getInteger("pgapply.seeds", 200);
         AtomicInteger crashes = new AtomicInteger();
         for (long seed = FIRST_SEED; seed < FIRST_SEED + seeds; seed++) {
             try {
-                new Simulation(new SplittableRandom(seed), crashes).run();
+                new Simulation(new SplittableRandom(seed), directory, crashes).run();
             } catch (AssertionError | RuntimeException e) {
                 throw new AssertionError("seed " + seed + ": " + e, e);
             }
@@ -62,14 +70,29 @@ final class ApplyLoopSimulationTest {
         /// How many rows of each table have been found to be right, so that each is compared once.
         private final Map<TableName, Integer> compared = new HashMap<>();
 
+        private final SpoolSettings spool;
+        private final boolean streaming;
+        private final boolean twoPhase;
+        private final int early;
         private boolean latePublished;
 
-        Simulation(RandomGenerator random, AtomicInteger crashes) {
+        Simulation(RandomGenerator random, Path directory, AtomicInteger crashes) {
             this.random = random;
             this.crashes = crashes;
-            source = new SimulatedSource(random);
+            streaming = random.nextInt(3) != 0;
+            twoPhase = random.nextBoolean();
+            early = random.nextInt(3);
+            spool = new SpoolSettings(directory, random.nextBoolean() ? 0 : 1 << 20, Long.MAX_VALUE);
+            source = new SimulatedSource(random, streaming, twoPhase);
+            for (int i = random.nextInt(10); i > 0; i--) {
+                source.advance(false);
+            }
+            source.makeSlot();
             target = new SimulatedTarget(random, source.walEnd());
-            target.copy(SimulatedSource.OLD, source.walEnd(), List.of());
+            target.copy(
+                    SimulatedSource.OLD,
+                    source.walEnd(),
+                    source.rowsBefore(SimulatedSource.OLD, source.walEnd()));
             for (int i = random.nextInt(20); i > 0; i--) {
                 source.advance(false);
             }
@@ -93,10 +116,15 @@ final class ApplyLoopSimulationTest {
                 new Episode().run(random.nextInt(200));
             }
             target.faults(0);
+            source.endAll();
             new Episode().finish();
+            assertFalse(target.hasPrepared(), "a prepared transaction is left");
         }
 
         private void check() {
+            if (target.isAheadOfProgress()) {
+                return;
+            }
             Lsn progress = target.progress();
             target.copyLsns().forEach((table, copyLsn) -> {
                 List<String> wanted = source.rowsBefore(table, copyLsn.max(progress));
@@ -132,25 +160,26 @@ final class ApplyLoopSimulationTest {
                         new SlotCheck.Decision.Resume(progress),
                         check.decide(Optional.of(source.slot()), target.record(), progress));
                 positions = new Positions(progress);
-                // The server never sends what was confirmed, but it may send more than was asked for.
-                Lsn from = random.nextInt(3) == 0
-                        ? source.confirmed()
-                        : source.confirmed().max(progress);
-                stream = new SimulatedStream(source, from, random, this::requireDurable);
+                // A kept prepared transaction may lie before the progress, so with them the slot says where to begin.
+                Lsn from = twoPhase ? source.confirmed() : source.confirmed().max(progress);
+                stream = new SimulatedStream(source, from, streaming, random, this::requireDurable);
+                TableGate gate = new TableGate(progress, target.copyLsns(), Set.of(SimulatedSource.GONE));
                 receiver = new Receiver(
                         stream,
                         new PgOutputDecoder(),
-                        (fullDisk, received) -> new TransactionAssembler(),
+                        (fullDisk, received) -> new TransactionAssembler(
+                                spool,
+                                gate.settledFrom(),
+                                new EarlyDelivery(
+                                        early, () -> !received.get().isBefore(gate.settledFrom())),
+                                fullDisk),
                         queue,
                         new Receiver.Positions(positions::confirmed, positions::committed),
-                        progress,
+                        from,
                         LONG,
                         warning -> {});
-                TableGate gate = new TableGate(progress, target.copyLsns(), Set.of(SimulatedSource.GONE));
                 EarlyTransactions early = new EarlyTransactions(
-                        (number, listener) -> {
-                            throw new AssertionError("nothing is streamed");
-                        },
+                        (number, listener) -> target.early(),
                         gate,
                         limits,
                         event -> {});
@@ -171,10 +200,22 @@ final class ApplyLoopSimulationTest {
                             source.rowsBefore(table, there).size(),
                             "flushed is ahead of rows that are durable");
                 });
+                source.transactions().stream()
+                        .filter(transaction -> transaction.isPrepared()
+                                && transaction.prepareLsn().isBefore(flushed)
+                                && !transaction.prepareLsn().isBefore(source.twoPhaseAt())
+                                && !transaction.isRolledBack()
+                                && !(transaction.isCommitted()
+                                        && transaction.finalLsn().isBefore(flushed.max(durable))))
+                        .forEach(transaction -> assertTrue(
+                                target.holds(transaction.xid()),
+                                () -> "flushed, " + flushed + ", is ahead of transaction " + transaction.xid()
+                                        + " prepared at " + transaction.prepareLsn() + ", decided at "
+                                        + transaction.finalLsn()));
             }
 
             void run(int steps) throws InterruptedException {
-                try {
+                try (receiver) {
                     for (int i = 0; i < steps; i++) {
                         if (step()) {
                             return;
@@ -256,9 +297,13 @@ final class ApplyLoopSimulationTest {
 
             /// Until everything is applied and confirmed.
             void finish() throws InterruptedException {
-                Lsn end = source.transactions().isEmpty()
-                        ? source.walEnd()
-                        : source.transactions().getLast().endLsn();
+                try (receiver) {
+                    drain();
+                }
+            }
+
+            private void drain() throws InterruptedException {
+                Lsn end = source.walEnd();
                 while (positions.committed().isBefore(end)) {
                     receive(100);
                     while (!queue.isEmpty()) {

@@ -1,13 +1,17 @@
 package dev.pgapply.apply.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.pgapply.apply.ApplyException.ChangeRejected;
 import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.target.ChangeGroup;
 import dev.pgapply.apply.target.Durability;
+import dev.pgapply.apply.target.EarlySession;
 import dev.pgapply.apply.target.TargetSession;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Row;
@@ -18,9 +22,11 @@ import dev.pgapply.schema.postgres.SubscriptionRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +43,10 @@ final class SimulatedTarget {
 
     private final Map<TableName, Lsn> copyLsns = new HashMap<>();
     private final Lsn start;
+    /// What is prepared and not ended, by transaction; durable from the start.
+    private final Map<Integer, List<SimulatedSource.Inserted>> prepared = new HashMap<>();
+    /// What was prepared and is committed, though the progress does not say so.
+    private final Set<Integer> witnesses = new HashSet<>();
 
     private final List<Committed> commits = new ArrayList<>();
     private int durableCommits;
@@ -119,12 +129,43 @@ final class SimulatedTarget {
         }
     }
 
+    /// Whether the changes of a prepared transaction are here in one form or another.
+    boolean holds(int xid) {
+        return prepared.containsKey(xid) || witnesses.contains(xid);
+    }
+
+    /// Whether there are rows that the progress does not tell of.
+    boolean isAheadOfProgress() {
+        return !witnesses.isEmpty();
+    }
+
+    boolean hasPrepared() {
+        return !prepared.isEmpty();
+    }
+
+    private void prepare(int xid, List<SimulatedSource.Inserted> inserted) {
+        maybeFail("before PREPARE");
+        assertFalse(holds(xid), "prepared twice");
+        prepared.put(xid, inserted);
+        flush();
+        maybeFail("after PREPARE");
+    }
+
+    private void commit(Lsn endLsn, List<SimulatedSource.Inserted> inserted) {
+        assertTrue(endLsn.isAfter(progress()), "progress goes back");
+        commits.add(new Committed(endLsn, inserted));
+        inserted.forEach(row -> rows.computeIfAbsent(row.table(), missing -> new ArrayList<>())
+                .add(row.value()));
+        maybeFail("after a commit");
+    }
+
     /// The writing session of one attempt.
     final class Session implements TargetSession {
 
         private final Subscription.Writer limits;
         private final Lsn atOpening;
         private boolean inTransaction;
+        private int xid;
         private List<SimulatedSource.Inserted> open = new ArrayList<>();
 
         private Session(Subscription.Writer limits, Lsn atOpening) {
@@ -151,13 +192,14 @@ final class SimulatedTarget {
             for (int i = 0; i < group.events().size(); i++) {
                 maybeFail("in the middle of a group");
                 switch (group.events().get(i)) {
-                    case TransactionEvent.Begin ignored -> {
+                    case TransactionEvent.Begin begin -> {
                         assertTrue(!inTransaction, "a transaction in a transaction");
                         inTransaction = true;
+                        xid = begin.xid();
                     }
                     case Change.Insert insert -> {
                         assertTrue(inTransaction, "a change outside of a transaction");
-                        open.add(new SimulatedSource.Inserted(insert.relation().name(), text(insert)));
+                        open.add(inserted(insert));
                         rows++;
                     }
                     case TransactionEvent.Commit commit -> {
@@ -165,9 +207,24 @@ final class SimulatedTarget {
                         inTransaction = false;
                         transactions++;
                         if (group.boundaries() || i + 1 == group.complete()) {
-                            commit(commit.endLsn());
+                            commit(commit.endLsn(), open);
+                            open = new ArrayList<>();
                             endLsn = commit.endLsn();
                         }
+                    }
+                    case TransactionEvent.Prepare prepare -> {
+                        assertTrue(inTransaction, "a prepare outside of a transaction");
+                        assertEquals(i + 1, group.events().size(), "a prepared transaction in a group with others");
+                        inTransaction = false;
+                        transactions++;
+                        if (holds(xid)) {
+                            assertTrue(open.isEmpty(), "prepared twice");
+                        } else {
+                            prepare(xid, open);
+                        }
+                        open = new ArrayList<>();
+                        commit(prepare.endLsn(), List.of());
+                        endLsn = prepare.endLsn();
                     }
                     default -> throw new AssertionError("nobody sent this");
                 }
@@ -190,36 +247,42 @@ final class SimulatedTarget {
             assertTrue(changes <= limits.groupRows(), "a group of too many rows");
         }
 
-        private void commit(Lsn endLsn) {
-            assertTrue(endLsn.isAfter(SimulatedTarget.this.progress()), "progress goes back");
-            commits.add(new Committed(endLsn, open));
-            open.forEach(row -> rows.computeIfAbsent(row.table(), missing -> new ArrayList<>())
-                    .add(row.value()));
-            open = new ArrayList<>();
-            maybeFail("after a commit");
-        }
-
-        private static String text(Change.Insert insert) {
-            Row row = insert.newRow().row();
-            return new String(row.bytes(), row.offset(0), row.length(0), StandardCharsets.UTF_8);
-        }
-
         @Override
         public void yieldTo(@Nullable Runnable release) {}
 
         @Override
         public boolean isHere(int xid) {
-            return false;
+            return holds(xid);
         }
 
         @Override
         public void commitPrepared(TransactionEvent.CommitPrepared decided) {
-            throw new AssertionError("nobody sent this");
+            assertTrue(!inTransaction, "a decision inside a transaction");
+            maybeFail("before COMMIT PREPARED");
+            List<SimulatedSource.Inserted> inserted = prepared.remove(decided.xid());
+            if (inserted != null) {
+                inserted.forEach(row -> rows.computeIfAbsent(row.table(), missing -> new ArrayList<>())
+                        .add(row.value()));
+                witnesses.add(decided.xid());
+                flush();
+                maybeFail("after COMMIT PREPARED");
+            }
+            assertTrue(witnesses.contains(decided.xid()), "what was prepared is neither prepared nor committed");
+            witnesses.remove(decided.xid());
+            commit(decided.endLsn(), List.of());
+            // The two are one commit that a crash must not part; the real one removes a row with the progress.
+            flush();
         }
 
         @Override
         public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
-            throw new AssertionError("nobody sent this");
+            assertTrue(!inTransaction, "a decision inside a transaction");
+            assertFalse(witnesses.contains(decided.xid()), "what is rolled back was committed");
+            maybeFail("before ROLLBACK PREPARED");
+            prepared.remove(decided.xid());
+            flush();
+            maybeFail("after ROLLBACK PREPARED");
+            commit(decided.rollbackEndLsn(), List.of());
         }
 
         @Override
@@ -227,6 +290,83 @@ final class SimulatedTarget {
 
         @Override
         public void abort() {}
+    }
+
+    EarlySession early() {
+        maybeFail("opening a session");
+        return new Early();
+    }
+
+    /// A session for a transaction that is open at the source.
+    private final class Early implements EarlySession {
+
+        private final List<SimulatedSource.Inserted> open = new ArrayList<>();
+        private final Map<Integer, Integer> savepoints = new HashMap<>();
+
+        @Override
+        public void write(List<TransactionEvent> changes) {
+            maybeReject();
+            changes.forEach(change -> open.add(inserted((Change.Insert) change)));
+        }
+
+        @Override
+        public void savepoint(int subxid) {
+            maybeReject();
+            savepoints.put(subxid, open.size());
+        }
+
+        @Override
+        public void rollbackTo(int subxid) {
+            maybeReject();
+            Integer before = savepoints.get(subxid);
+            assertNotNull(before, "no such savepoint");
+            open.subList(before, open.size()).clear();
+            savepoints.values().removeIf(size -> size > before);
+            savepoints.remove(subxid);
+        }
+
+        @Override
+        public void rollback() {
+            open.clear();
+            savepoints.clear();
+        }
+
+        @Override
+        public ChangeGroup.Applied finish(TransactionEvent.Begin begin, TransactionEvent end) {
+            maybeReject();
+            List<SimulatedSource.Inserted> rows = List.copyOf(open);
+            rollback();
+            switch (end) {
+                case TransactionEvent.Commit commit -> commit(commit.endLsn(), rows);
+                case TransactionEvent.Prepare prepare -> {
+                    prepare(begin.xid(), rows);
+                    commit(prepare.endLsn(), List.of());
+                }
+                default -> throw new AssertionError("no end");
+            }
+            return new ChangeGroup.Applied(1, rows.size(), begin.finalLsn());
+        }
+
+        /// A lock, a conflict: nothing that ends a run.
+        private void maybeReject() {
+            if (random.nextInt(200) == 0) {
+                rollback();
+                throw new ChangeRejected("in the way", "", null, null, null);
+            }
+        }
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void abort() {}
+    }
+
+    private static SimulatedSource.Inserted inserted(Change.Insert insert) {
+        Row row = insert.newRow().row();
+        return new SimulatedSource.Inserted(
+                insert.relation().name(),
+                new String(row.bytes(), row.offset(0), row.length(0), StandardCharsets.UTF_8));
     }
 
     /// The connection that asks for what is durable.

@@ -4,10 +4,13 @@ import dev.pgapply.decoder.Bytes;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.PgOutputMessage;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// Prepared transactions that are kept until the source decides them, and are ordinary transactions then.
 ///
@@ -51,6 +54,10 @@ final class PreparedHold {
 
     private final Lsn before;
     private final Map<Integer, Transaction> byXid = new HashMap<>();
+    private final List<GivenOut> givenOut = new ArrayList<>();
+
+    /// One that was handed out and may still be on its way.
+    private record GivenOut(Lsn prepareLsn, Lsn endLsn) {}
 
     /// @param before those whose prepare record begins before it are kept
     PreparedHold(Lsn before) {
@@ -82,8 +89,19 @@ final class PreparedHold {
         }
     }
 
-    /// Gives out what is decided; nothing if it was not kept.
-    Optional<Transaction> take(int xid, String gid) {
+    /// Gives out what was committed, up to this position; nothing if it was not kept.
+    Optional<Transaction> committed(int xid, String gid, Lsn endLsn) {
+        Optional<Transaction> transaction = take(xid, gid);
+        transaction.ifPresent(kept -> givenOut.add(new GivenOut(kept.prepareLsn, endLsn)));
+        return transaction;
+    }
+
+    /// Gives out what was rolled back; nothing if it was not kept.
+    Optional<Transaction> rolledBack(int xid, String gid) {
+        return take(xid, gid);
+    }
+
+    private Optional<Transaction> take(int xid, String gid) {
         Transaction transaction = byXid.remove(xid);
         if (transaction != null && !transaction.gid.equals(gid)) {
             throw new UnexpectedMessageException("prepared transaction %s ends under another identifier than it began"
@@ -92,8 +110,15 @@ final class PreparedHold {
         return Optional.ofNullable(transaction);
     }
 
-    /// Where the first of them was prepared: nothing from there on may be confirmed.
-    Optional<Lsn> first() {
-        return byXid.values().stream().map(kept -> kept.prepareLsn).min(Comparator.naturalOrder());
+    /// Where the first of them was prepared that the target does not have: nothing from there on may be confirmed.
+    /// The source would send no more of it than its end.
+    ///
+    /// @param durable what the target has
+    Optional<Lsn> first(Lsn durable) {
+        givenOut.removeIf(gone -> !gone.endLsn().isAfter(durable));
+        return Stream.concat(
+                        byXid.values().stream().map(kept -> kept.prepareLsn),
+                        givenOut.stream().map(GivenOut::prepareLsn))
+                .min(Comparator.naturalOrder());
     }
 }

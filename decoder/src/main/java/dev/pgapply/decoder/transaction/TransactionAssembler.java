@@ -185,7 +185,7 @@ public final class TransactionAssembler implements AutoCloseable {
 
     private void commitPrepared(PgOutputMessage.CommitPrepared commit, Consumer<? super TransactionEvent> out) {
         outside("a commit of a prepared transaction");
-        Optional<PreparedHold.Transaction> decided = hold.take(commit.xid(), commit.gid());
+        Optional<PreparedHold.Transaction> decided = hold.committed(commit.xid(), commit.gid(), commit.endLsn());
         if (decided.isPresent()) {
             OpenStreams.Transaction transaction = decided.get().spooled();
             streams().release(transaction);
@@ -207,7 +207,7 @@ public final class TransactionAssembler implements AutoCloseable {
 
     private void rollbackPrepared(PgOutputMessage.RollbackPrepared rollback, Consumer<? super TransactionEvent> out) {
         outside("a rollback of a prepared transaction");
-        hold.take(rollback.xid(), rollback.gid()).ifPresent(rolledBack -> {
+        hold.rolledBack(rollback.xid(), rollback.gid()).ifPresent(rolledBack -> {
             streams().release(rolledBack.spooled());
             rolledBack.parts().discard();
         });
@@ -304,10 +304,12 @@ public final class TransactionAssembler implements AutoCloseable {
         return streams;
     }
 
-    /// From where on nothing may be confirmed to the source, because a prepared transaction is kept here alone;
-    /// empty if none is.
-    public Optional<Lsn> heldFrom() {
-        return hold.first();
+    /// From where on nothing may be confirmed to the source, because it would not send all of a prepared
+    /// transaction again that is kept here alone, or was handed out and is still on its way; empty if there is none.
+    ///
+    /// @param durable the target has everything that was committed before
+    public Optional<Lsn> heldFrom(Lsn durable) {
+        return hold.first(durable);
     }
 
     /// How many aborts were of transactions of which no block had come.

@@ -58,21 +58,23 @@ final class PreparedHoldTest {
         assertEquals(
                 new TransactionEvent.Prepare(XID, "gid", new Lsn(1_000), new Lsn(1_001), TIME),
                 run.events().getLast());
-        assertEquals(Optional.empty(), run.assembler().heldFrom());
+        assertEquals(Optional.empty(), run.assembler().heldFrom(Lsn.INVALID));
     }
 
     @Test
     void nothingMayBeConfirmedFromTheFirstKeptPrepareOn() {
-        assertEquals(Optional.empty(), run.assembler().heldFrom());
+        assertEquals(Optional.empty(), run.assembler().heldFrom(Lsn.INVALID));
         run.receive(WireBytes.beginPrepare(XID, 700, ""));
-        assertEquals(Optional.of(new Lsn(700)), run.assembler().heldFrom(), "its own begin counts already");
+        assertEquals(Optional.of(new Lsn(700)), run.assembler().heldFrom(Lsn.INVALID), "its own begin counts already");
         run.receive(WireBytes.prepare(XID, 700, ""));
         prepared(XID + 1, 500, "", "x");
-        assertEquals(Optional.of(new Lsn(500)), run.assembler().heldFrom());
+        assertEquals(Optional.of(new Lsn(500)), run.assembler().heldFrom(Lsn.INVALID));
         run.receive(WireBytes.commitPrepared(XID + 1, 800, ""));
-        assertEquals(Optional.of(new Lsn(700)), run.assembler().heldFrom());
+        assertEquals(
+                Optional.of(new Lsn(500)), run.assembler().heldFrom(new Lsn(800)), "committed, and on its way");
+        assertEquals(Optional.of(new Lsn(700)), run.assembler().heldFrom(new Lsn(801)));
         run.receive(WireBytes.rollbackPrepared(XID, 701, 900, ""));
-        assertEquals(Optional.empty(), run.assembler().heldFrom());
+        assertEquals(Optional.empty(), run.assembler().heldFrom(Lsn.INVALID));
     }
 
     @Test
@@ -134,7 +136,7 @@ final class PreparedHoldTest {
                 .receive(WireBytes.streamAbort(XID, XID + 1))
                 .receive(WireBytes.streamPrepare(XID, 500, "g"));
         assertEquals(List.of(), run.events());
-        assertEquals(Optional.of(new Lsn(500)), run.assembler().heldFrom());
+        assertEquals(Optional.of(new Lsn(500)), run.assembler().heldFrom(Lsn.INVALID));
         run.receive(WireBytes.commitPrepared(XID, 600, "g"));
         assertEquals(List.of("x".repeat(1_000)), run.inserted());
     }
