@@ -82,10 +82,10 @@ final class TwoPhase021IT {
             source.execute("COMMIT PREPARED 'before'");
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                assertEquals(
-                        Optional.of("t"),
-                        source.query("SELECT two_phase FROM pg_replication_slots WHERE slot_name = 'pgapply_"
-                                + replication.name() + "'"));
+                Await.until("the stream has asked for it", () -> source.query(
+                                "SELECT two_phase FROM pg_replication_slots WHERE slot_name = 'pgapply_"
+                                        + replication.name() + "'")
+                        .equals(Optional.of("t")));
                 for (String gid : List.of("plain", "", "it's a \"gid\"", "g".repeat(199), "ü'\\\n%s")) {
                     for (String end : List.of("COMMIT", "ROLLBACK")) {
                         prepare(
