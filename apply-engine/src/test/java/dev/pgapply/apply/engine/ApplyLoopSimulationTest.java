@@ -208,7 +208,7 @@ final class ApplyLoopSimulationTest {
                                 && !(transaction.isCommitted()
                                         && transaction.finalLsn().isBefore(flushed.max(durable).max(source.confirmed()))))
                         .forEach(transaction -> assertTrue(
-                                target.holds(transaction.xid()),
+                                target.wouldHold(transaction.xid()),
                                 () -> "flushed, " + flushed + ", is ahead of transaction " + transaction.xid()
                                         + " prepared at " + transaction.prepareLsn() + ", decided at "
                                         + transaction.finalLsn()));
