@@ -167,6 +167,21 @@ enum RandomTable {
             return "UPDATE " + table + " SET v = v + 1, p = point(1, 2), m = '{{1,2},{3,4}}'" + where;
         }
     },
+    WIDE("(id int PRIMARY KEY, v int, t text, c1 int, c2 text, c3 text, c4 date, c5 int, c6 text, c7 text, c8 text,"
+            + " c9 text, c10 numeric, c11 bool, c12 text, c13 text, c14 text, c15 jsonb, c16 int[], c17 text)") {
+        @Override
+        String update(Random random, String table, String where) {
+            int column = List.of(2, 3, 6, 7, 8, 9, 12, 13, 14, 17).get(random.nextInt(10));
+            String value = random.nextBoolean() ? text(random) : large(random);
+            return "UPDATE " + table + " SET c" + column + " = " + value + ", c15 = '{\"\\\"\": [\"(,)\"]}'" + where;
+        }
+
+        @Override
+        String afterwards(String table, boolean source) {
+            return "ALTER TABLE " + table + " DROP COLUMN c1, ALTER c2 SET STORAGE EXTERNAL, ALTER c3 SET STORAGE"
+                    + " EXTERNAL, ALTER c17 SET STORAGE EXTERNAL";
+        }
+    },
     ALWAYS_IDENTITY("(id int PRIMARY KEY, v int, t text, g int GENERATED ALWAYS AS IDENTITY)"),
     EXCLUSION("(id int PRIMARY KEY, v int, t text, EXCLUDE (v WITH =))") {
         @Override

@@ -43,6 +43,9 @@ final class NetChanges {
     private static final int FREE = -1;
     private static final int FIRST_CAPACITY = 64;
 
+    /// Beyond it memory is given back when the changes are written: there may be thousands of tables.
+    private static final int KEPT_CAPACITY = 1024;
+
     private final int[] keyColumns;
     private final byte[] keyKinds;
 
@@ -183,9 +186,15 @@ final class NetChanges {
 
     /// Begins anew, behind a barrier.
     void clear() {
-        Arrays.fill(keys, 0, size, null);
-        Arrays.fill(rows, 0, size, null);
-        if (keyColumns.length > 0) {
+        if (nets.length > KEPT_CAPACITY) {
+            hashes = new int[FIRST_CAPACITY];
+            nets = new byte[FIRST_CAPACITY];
+            keys = new @Nullable Row[FIRST_CAPACITY];
+            rows = new @Nullable Row[FIRST_CAPACITY];
+            slots = emptySlots(2 * FIRST_CAPACITY);
+        } else {
+            Arrays.fill(keys, 0, size, null);
+            Arrays.fill(rows, 0, size, null);
             Arrays.fill(slots, FREE);
         }
         size = 0;

@@ -59,12 +59,6 @@ final class RowStatements {
         return parameters.statement(located("DELETE FROM " + reference, "", wanted, unique, parameters));
     }
 
-    /// Answers one row for each that is there.
-    Statement find(List<Wanted> wanted) {
-        Parameters parameters = new Parameters();
-        return parameters.statement("SELECT 1 FROM " + reference + " AS t WHERE " + where("t", wanted, parameters));
-    }
-
     /// Replaces the row by one with other values, for columns that no UPDATE may set (`GENERATED ALWAYS AS
     /// IDENTITY`): deletes it and inserts it again, with the values that were not sent taken from what was
     /// there.

@@ -128,10 +128,6 @@ final class TableWriter {
         return identity;
     }
 
-    RowStatements statements() {
-        return statements;
-    }
-
     /// The target column of a wire column that is not ignored.
     Column column(int wireColumn) {
         return columns[wireColumn];
@@ -154,15 +150,12 @@ final class TableWriter {
                 .toArray();
     }
 
-    /// Whether values of this wire column are taken in binary form.
-    boolean acceptsBinary(int wireColumn) {
-        return acceptsBinary[wireColumn];
-    }
-
-    /// The binary form of a column means something else here.
-    TextFormatNeeded textFormatNeeded(int wireColumn) {
-        return new TextFormatNeeded(
-                table.name(), relation.columns().get(wireColumn).name());
+    /// @throws TextFormatNeeded if the value is in a binary form that means something else here
+    void requireAccepted(Row row, int wireColumn) {
+        if (row.kind(wireColumn) == Row.BINARY && !acceptsBinary[wireColumn]) {
+            throw new TextFormatNeeded(
+                    table.name(), relation.columns().get(wireColumn).name());
+        }
     }
 
     /// The key of the target by which rows are found, where they are found by one.
@@ -385,9 +378,7 @@ final class TableWriter {
             switch (row.kind(column)) {
                 case Row.TEXT -> pipeline.parameter(Pipeline.TEXT, bytes, row.offset(column), row.length(column));
                 case Row.BINARY -> {
-                    if (!acceptsBinary[column]) {
-                        throw textFormatNeeded(column);
-                    }
+                    requireAccepted(row, column);
                     pipeline.parameter(Pipeline.BINARY, bytes, row.offset(column), row.length(column));
                 }
                 case Row.NULL -> pipeline.nullParameter();

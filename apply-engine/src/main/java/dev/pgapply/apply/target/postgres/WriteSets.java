@@ -69,6 +69,11 @@ final class WriteSets {
         }
     }
 
+    /// What the catalog says of a table beside its structure.
+    ///
+    /// @param rowType OID of its row type
+    private record Placement(boolean partition, int rowType) {}
+
     /// Up to which statement of the round a table's sets reach.
     private record Queued(int end, TableName table) {}
 
@@ -260,8 +265,10 @@ final class WriteSets {
         Target target = targets.computeIfAbsent(schema.name(), Target::new);
         target.collected = null;
         int[] key = reducibleKey(writer);
-        Mode mode = mode(writer, key);
-        SetWriter sets = new SetWriter(pipeline, writer, mode == Mode.NET ? key : new int[0], buffers);
+        Placement placement = placement(schema.oid());
+        Mode mode = mode(writer, key, placement.partition());
+        SetWriter sets =
+                new SetWriter(pipeline, writer, mode == Mode.NET ? key : new int[0], placement.rowType(), buffers);
         Collected made =
                 new Collected(relation, target, mode, sets, new NetChanges(mode == Mode.NET ? key : new int[0]));
         byRelation.put(relation, made);
@@ -276,13 +283,12 @@ final class WriteSets {
         return true;
     }
 
-    private Mode mode(TableWriter writer, int[] key) throws SQLException {
+    private Mode mode(TableWriter writer, int[] key, boolean partition) {
         TableSchema table = writer.table();
         if (table.firesTriggers() || table.firesRules() || table.hasForeignPartition()) {
             return Mode.ALONE;
         }
         boolean tree = table.kind() == TableSchema.Kind.PARTITIONED;
-        boolean partition = isPartition(table.oid());
         seenTree |= tree;
         seenPartition |= partition;
         if ((tree || partition) && seenTree && seenPartition) {
@@ -294,13 +300,13 @@ final class WriteSets {
         return key.length == 0 || writer.hasFixedColumns() ? Mode.INSERTS : Mode.NET;
     }
 
-    private boolean isPartition(long oid) throws SQLException {
+    private Placement placement(long oid) throws SQLException {
         try (PreparedStatement query = catalog.connection()
-                .prepareStatement("SELECT relispartition FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=)"
-                        + " ?::pg_catalog.oid")) {
+                .prepareStatement("SELECT relispartition, reltype::pg_catalog.int8 FROM pg_catalog.pg_class"
+                        + " WHERE oid OPERATOR(pg_catalog.=) ?::pg_catalog.oid")) {
             query.setLong(1, oid);
             try (ResultSet row = query.executeQuery()) {
-                return row.next() && row.getBoolean(1);
+                return row.next() ? new Placement(row.getBoolean(1), (int) row.getLong(2)) : new Placement(false, 0);
             }
         }
     }

@@ -17,8 +17,8 @@ final class SetStatementsTest {
     private static final Column ID = column(1, "id", "int4", 23);
     private static final Column NAME = column(2, "na\"me", "text", 25);
 
-    private final SetStatements plain = new SetStatements(table(TableSchema.Kind.TABLE));
-    private final SetStatements partitioned = new SetStatements(table(TableSchema.Kind.PARTITIONED));
+    private final SetStatements plain = new SetStatements(table(TableSchema.Kind.TABLE), false);
+    private final SetStatements partitioned = new SetStatements(table(TableSchema.Kind.PARTITIONED), false);
 
     @Test
     void anUpdateJoinsArraysAndCountsItsRows() {
@@ -28,6 +28,16 @@ final class SetStatementsTest {
                         + " AS x (v1, v2) WHERE t.\"id\" OPERATOR(pg_catalog.=) x.v2 RETURNING 1)"
                         + " SELECT 1 / CASE WHEN pg_catalog.count(*) = $3::pg_catalog.int8 THEN 1 ELSE 0 END FROM met",
                 plain.update(List.of(NAME), List.of(ID)));
+    }
+
+    @Test
+    void rowsOfTheTablesOwnTypeTakeOneParameter() {
+        assertEquals(
+                "WITH met AS (UPDATE ONLY \"s\".\"t\" AS t SET \"na\"\"me\" = x.\"na\"\"me\""
+                        + " FROM pg_catalog.unnest($1::\"s\".\"t\"[]) AS x"
+                        + " WHERE t.\"id\" OPERATOR(pg_catalog.=) x.\"id\" RETURNING 1)"
+                        + " SELECT 1 / CASE WHEN pg_catalog.count(*) = $2::pg_catalog.int8 THEN 1 ELSE 0 END FROM met",
+                new SetStatements(table(TableSchema.Kind.TABLE), true).update(List.of(NAME), List.of(ID)));
     }
 
     @Test
