@@ -68,7 +68,12 @@ final class StreamKillsIT {
             replication.assertIdentical();
             assertTrue(memory.streamed() > 0);
             assertEquals(List.of(), replication.target().preparedTransactions());
-            assertEquals("0", replication.target().query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+            assertEquals(
+                    "0",
+                    replication
+                            .target()
+                            .query("SELECT count(*) FROM pgapply.prepared")
+                            .orElseThrow());
             assertEquals(List.of(), SmallDecodingMemory.files(spool, ""));
         }
     }
@@ -148,8 +153,7 @@ final class StreamKillsIT {
                     Statement statement = connection.createStatement()) {
                 while (!stopping.get()) {
                     transaction(statement);
-                    if (!prepared.isEmpty()
-                            && (prepared.size() >= PREPARED_AT_ONCE || random.nextInt(3) == 0)) {
+                    if (!prepared.isEmpty() && (prepared.size() >= PREPARED_AT_ONCE || random.nextInt(3) == 0)) {
                         decide(statement);
                     }
                     TimeUnit.MILLISECONDS.sleep(random.nextInt(40));
@@ -174,8 +178,8 @@ final class StreamKillsIT {
             int counter = prepares ? freeCounter() : random.nextInt(10, 21);
             statement.execute("BEGIN");
             int rows = random.nextInt(4) == 0 ? random.nextInt(1, 5) : random.nextInt(300, 1500);
-            statement.execute(
-                    "INSERT INTO log SELECT " + number + ", repeat('v', g % 50) FROM generate_series(1, " + rows + ") g");
+            statement.execute("INSERT INTO log SELECT " + number + ", repeat('v', g % 50) FROM generate_series(1, "
+                    + rows + ") g");
             if (random.nextBoolean()) {
                 statement.execute("SAVEPOINT s");
                 statement.execute("UPDATE counters SET n = n + 1000000 WHERE id = " + counter);

@@ -40,8 +40,8 @@ final class LockWatch {
             Optional<String> blocker = target.blocker();
             if (blocker.isPresent() && !blocker.equals(told)) {
                 told = blocker;
-                listener.onEvent(new EngineEvent.Warning(
-                        "the target waits for a lock that is held by " + blocker.get() + ", applied up to " + committed));
+                listener.onEvent(new EngineEvent.Warning("the target waits for a lock that is held by " + blocker.get()
+                        + ", applied up to " + committed));
             }
         }
     }

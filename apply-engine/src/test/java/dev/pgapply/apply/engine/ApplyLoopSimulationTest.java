@@ -89,10 +89,7 @@ final class ApplyLoopSimulationTest {
             }
             source.makeSlot();
             target = new SimulatedTarget(random, source.walEnd());
-            target.copy(
-                    SimulatedSource.OLD,
-                    source.walEnd(),
-                    source.rowsBefore(SimulatedSource.OLD, source.walEnd()));
+            target.copy(SimulatedSource.OLD, source.walEnd(), source.rowsBefore(SimulatedSource.OLD, source.walEnd()));
             for (int i = random.nextInt(20); i > 0; i--) {
                 source.advance(false);
             }
@@ -164,29 +161,22 @@ final class ApplyLoopSimulationTest {
                 Lsn from = twoPhase ? source.confirmed() : source.confirmed().max(progress);
                 stream = new SimulatedStream(source, from, streaming, random, this::requireDurable);
                 TableGate gate = new TableGate(
-                        progress,
-                        progress.max(target.stored()),
-                        target.copyLsns(),
-                        Set.of(SimulatedSource.GONE));
+                        progress, progress.max(target.stored()), target.copyLsns(), Set.of(SimulatedSource.GONE));
                 receiver = new Receiver(
                         stream,
                         new PgOutputDecoder(),
                         (fullDisk, received) -> new TransactionAssembler(
                                 spool,
                                 gate.settledFrom(),
-                                new EarlyDelivery(
-                                        early, () -> !received.get().isBefore(gate.settledFrom())),
+                                new EarlyDelivery(early, () -> !received.get().isBefore(gate.settledFrom())),
                                 fullDisk),
                         queue,
                         new Receiver.Positions(positions::confirmed, positions::committed),
                         from,
                         LONG,
                         warning -> {});
-                EarlyTransactions early = new EarlyTransactions(
-                        (number, listener) -> target.early(),
-                        gate,
-                        limits,
-                        event -> {});
+                EarlyTransactions early =
+                        new EarlyTransactions((number, listener) -> target.early(), gate, limits, event -> {});
                 applier = new Applier(queue, session, gate, early, limits, positions, event -> {});
                 keeper = new ProgressKeeper(target.durability(this::meanwhile), positions, event -> {}, LONG);
             }
@@ -210,7 +200,11 @@ final class ApplyLoopSimulationTest {
                                 && !transaction.prepareLsn().isBefore(source.twoPhaseAt())
                                 && !transaction.isRolledBack()
                                 && !(transaction.isCommitted()
-                                        && transaction.finalLsn().isBefore(flushed.max(durable).max(source.confirmed()).max(target.stored()))))
+                                        && transaction
+                                                .finalLsn()
+                                                .isBefore(flushed.max(durable)
+                                                        .max(source.confirmed())
+                                                        .max(target.stored()))))
                         .forEach(transaction -> assertTrue(
                                 target.wouldHold(transaction.xid()),
                                 () -> "flushed, " + flushed + ", is ahead of transaction " + transaction.xid()

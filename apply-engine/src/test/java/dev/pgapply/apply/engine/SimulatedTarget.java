@@ -142,8 +142,7 @@ final class SimulatedTarget {
     /// The same, if the server died now.
     boolean wouldHold(int xid) {
         return holds(xid)
-                || commits.subList(durableCommits, commits.size()).stream()
-                        .anyMatch(commit -> commit.forgets() == xid);
+                || commits.subList(durableCommits, commits.size()).stream().anyMatch(commit -> commit.forgets() == xid);
     }
 
     /// Whether there are rows that the progress does not tell of.
@@ -171,8 +170,8 @@ final class SimulatedTarget {
         assertTrue(endLsn.isAfter(progress()), "progress goes back");
         commits.add(new Committed(endLsn, inserted, forgets));
         witnesses.remove(forgets);
-        inserted.forEach(row -> rows.computeIfAbsent(row.table(), missing -> new ArrayList<>())
-                .add(row.value()));
+        inserted.forEach(row ->
+                rows.computeIfAbsent(row.table(), missing -> new ArrayList<>()).add(row.value()));
         maybeFail("after a commit");
     }
 

@@ -1,9 +1,9 @@
 package dev.pgapply.apply.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.ReplicaIdentity;
@@ -21,11 +21,11 @@ final class TableGateTest {
     private static final TableName FRESH = new TableName("public", "fresh");
     private static final TableName GONE = new TableName("public", "gone");
 
-    private final TableGate gate =
-            new TableGate(
-                    Lsn.parse("0/200"),
-                    Lsn.parse("0/250"),
-                    Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")), Set.of(GONE));
+    private final TableGate gate = new TableGate(
+            Lsn.parse("0/200"),
+            Lsn.parse("0/250"),
+            Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")),
+            Set.of(GONE));
 
     @ParameterizedTest
     @CsvSource({
