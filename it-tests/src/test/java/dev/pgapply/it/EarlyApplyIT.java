@@ -27,8 +27,11 @@ final class EarlyApplyIT {
         replication = Replication.newest();
         replication
                 .source()
-                .execute("ALTER DATABASE " + replication.source().query("SELECT current_database()").orElseThrow()
-                        + " SET logical_decoding_work_mem = '64kB'");
+                .execute("ALTER DATABASE "
+                        + replication
+                                .source()
+                                .query("SELECT current_database()")
+                                .orElseThrow() + " SET logical_decoding_work_mem = '64kB'");
         replication.both(
                 "CREATE TABLE t (id int PRIMARY KEY, v text)",
                 "CREATE TABLE log (id int, v text)",
@@ -197,7 +200,8 @@ final class EarlyApplyIT {
     void conflictOfAnOpenTransactionIsToldWhereItWasCommitted() throws SQLException {
         try (Replication own = Replication.newest()) {
             own.source()
-                    .execute("ALTER DATABASE " + own.source().query("SELECT current_database()").orElseThrow()
+                    .execute("ALTER DATABASE "
+                            + own.source().query("SELECT current_database()").orElseThrow()
                             + " SET logical_decoding_work_mem = '64kB'");
             own.both("CREATE TABLE t (id int PRIMARY KEY, v text)");
             own.source().execute("INSERT INTO t VALUES (1, 'a')");
@@ -241,7 +245,8 @@ final class EarlyApplyIT {
     void modeOnKeepsOpenTransactionsUntilTheirCommit() throws SQLException {
         try (Replication own = Replication.newest()) {
             own.source()
-                    .execute("ALTER DATABASE " + own.source().query("SELECT current_database()").orElseThrow()
+                    .execute("ALTER DATABASE "
+                            + own.source().query("SELECT current_database()").orElseThrow()
                             + " SET logical_decoding_work_mem = '64kB'");
             own.both("CREATE TABLE t (id int PRIMARY KEY, v text)");
             own.with(setup -> setup.streaming = new Subscription.Streaming(

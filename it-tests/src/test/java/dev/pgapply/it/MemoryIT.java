@@ -6,15 +6,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// The process runs in a heap of 256 MB whatever the size of a transaction, as long as a row fits. Long runs:
 /// `-Dpgapply.rows=5000000`.
 final class MemoryIT {
 
     private static final Map<String, String> HEAP = Map.of("PGAPPLY_JAVA_OPTS", "-Xmx256m -XX:+ExitOnOutOfMemoryError");
+
+    @TempDir
+    private Path spool;
 
     /// B072 without streaming: the transaction flows through while it is received.
     @Test
@@ -36,6 +46,43 @@ final class MemoryIT {
                     Duration.ofNanos(System.nanoTime() - start).toMillis(),
                     peak);
             replication.assertIdentical();
+        }
+    }
+
+    /// B072 with streaming: the transaction waits in the spool, or is written ahead of its commit, while others
+    /// pass.
+    @ParameterizedTest
+    @ValueSource(strings = {"on", "parallel"})
+    void anOpenTransactionOfAnySizeNeedsConstantMemory(String mode) throws SQLException {
+        int rows = Integer.getInteger("pgapply.rows", 300_000);
+        try (Replication replication = Replication.newest()) {
+            replication.both("CREATE TABLE m (id int PRIMARY KEY, v text)", "CREATE TABLE small (id int PRIMARY KEY)");
+            SmallDecodingMemory memory = SmallDecodingMemory.of64Kilobytes(replication);
+            String[] options = {"--streaming", mode, "--spool-dir", spool.toString(), "--spool-memory", "16MB"};
+            try (Launcher run = replication.run(HEAP, options);
+                    Connection connection = replication.source().connect();
+                    Statement open = connection.createStatement()) {
+                replication.awaitApplied();
+                connection.setAutoCommit(false);
+                open.execute("INSERT INTO m SELECT g, repeat('v', 200) || g FROM generate_series(1, " + rows + ") g");
+                open.execute("SAVEPOINT s");
+                open.execute("UPDATE m SET v = 'rolled back' WHERE id % 3 = 0");
+                open.execute("ROLLBACK TO s");
+                open.execute("UPDATE m SET v = 'changed' WHERE id % 10 = 0");
+                memory.awaitStreamed(0);
+                for (int i = 0; i < 20; i++) {
+                    replication.source().execute("INSERT INTO small VALUES (" + i + ")");
+                }
+                replication.awaitSeen();
+                replication.assertIdentical("small");
+                connection.commit();
+                replication.awaitApplied();
+                replication.assertIdentical();
+                System.out.println("MemoryIT: an open transaction of " + rows + " rows, " + mode + ": "
+                        + residentPeak(run.pid(), "peak of resident memory unknown"));
+                assertTrue(run.isRunning(), run::stderr);
+                assertEquals(List.of(), SmallDecodingMemory.spoolFiles(spool));
+            }
         }
     }
 

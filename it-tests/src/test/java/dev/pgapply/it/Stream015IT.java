@@ -54,9 +54,7 @@ final class Stream015IT {
                 replication.assertIdentical();
                 assertEquals(
                         3334,
-                        replication
-                                .target()
-                                .count("t WHERE c = 'epoch'::timestamptz + 987654321 * interval '1s'"));
+                        replication.target().count("t WHERE c = 'epoch'::timestamptz + 987654321 * interval '1s'"));
                 run.assertRunning();
             }
             replication.with(setup -> setup.binary = Binary.ON);
@@ -86,9 +84,7 @@ final class Stream015IT {
             open.execute("UPDATE t SET b = sha256(b) WHERE a % 2 = 0");
             open.execute("DELETE FROM t WHERE a % 3 = 0");
             memory.awaitStreamed(before);
-            replication
-                    .source()
-                    .transaction("INSERT INTO t " + ROW + "5001, 9999) i", "DELETE FROM t WHERE a > 5000");
+            replication.source().transaction("INSERT INTO t " + ROW + "5001, 9999) i", "DELETE FROM t WHERE a > 5000");
             replication.awaitSeen();
             assertEquals(2, replication.target().count("t"));
             connection.commit();

@@ -37,8 +37,12 @@ final class StreamSubtransactions016IT {
                     memory.awaitStreamed(before + 2);
                     replication.awaitSeen();
                     assertEquals(
-                            script.rows(), replication.target().query("SELECT string_agg(a::text, ' ' ORDER BY a)"
-                                            + " FROM t").orElseThrow(), script.name());
+                            script.rows(),
+                            replication
+                                    .target()
+                                    .query("SELECT string_agg(a::text, ' ' ORDER BY a)" + " FROM t")
+                                    .orElseThrow(),
+                            script.name());
                     replication.assertIdentical();
                     assertEquals(List.of(), SmallDecodingMemory.spoolFiles(spool), script.name());
                 }

@@ -82,10 +82,11 @@ final class TwoPhase021IT {
             source.execute("COMMIT PREPARED 'before'");
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                Await.until("the stream has asked for it", () -> source.query(
-                                "SELECT two_phase FROM pg_replication_slots WHERE slot_name = 'pgapply_"
+                Await.until(
+                        "the stream has asked for it",
+                        () -> source.query("SELECT two_phase FROM pg_replication_slots WHERE slot_name = 'pgapply_"
                                         + replication.name() + "'")
-                        .equals(Optional.of("t")));
+                                .equals(Optional.of("t")));
                 for (String gid : List.of("plain", "", "it's a \"gid\"", "g".repeat(199), "ü'\\\n%s")) {
                     for (String end : List.of("COMMIT", "ROLLBACK")) {
                         prepare(
@@ -118,7 +119,9 @@ final class TwoPhase021IT {
                     replication.assertIdentical();
                 }
                 assertEquals(List.of(), target.preparedTransactions());
-                assertEquals("0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+                assertEquals(
+                        "0",
+                        target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
                 replication.awaitApplied();
                 run.assertRunning();
             }

@@ -67,7 +67,10 @@ final class TwoPhaseFaultsIT {
                     replication.awaitApplied();
                     replication.assertIdentical();
                     assertEquals(List.of(), preparedOnTarget(replication), gid);
-                    assertEquals("0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+                    assertEquals(
+                            "0",
+                            target.query("SELECT count(*) FROM pgapply.prepared")
+                                    .orElseThrow());
                 }
                 run.assertRunning();
             }
@@ -113,8 +116,7 @@ final class TwoPhaseFaultsIT {
                             () -> prepare(replication, gid, "INSERT INTO log VALUES (" + number + ")"));
                     replication.awaitApplied();
                     assertEquals(1, preparedOnTarget(replication).size());
-                    proxy.inject(
-                            TcpProxy.Fault.REPLY_LOST, () -> source.execute(end + " PREPARED '" + gid + "'"));
+                    proxy.inject(TcpProxy.Fault.REPLY_LOST, () -> source.execute(end + " PREPARED '" + gid + "'"));
                 }
                 replication.awaitApplied();
                 replication.assertIdentical();
@@ -187,7 +189,8 @@ final class TwoPhaseFaultsIT {
             replication.assertIdentical();
 
             assertEquals(List.of(), preparedOnTarget(replication));
-            assertEquals("0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+            assertEquals(
+                    "0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
             source.execute("INSERT INTO t VALUES (1000, 'at last')");
             replication.applyUntilNow();
             replication.assertIdentical();
@@ -422,8 +425,7 @@ final class TwoPhaseFaultsIT {
 
     /// Starts the engine and lets the slot that it makes wait for a second transaction, which began after the
     /// slot's snapshot: what begins now is prepared before the slot's consistent point.
-    private static EngineRun blockSlot(Replication replication, Statement early, Statement later)
-            throws SQLException {
+    private static EngineRun blockSlot(Replication replication, Statement early, Statement later) throws SQLException {
         TestDatabase source = replication.source();
         early.getConnection().setAutoCommit(false);
         later.getConnection().setAutoCommit(false);

@@ -1,6 +1,8 @@
 package dev.pgapply.apply.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
@@ -19,8 +21,11 @@ final class TableGateTest {
     private static final TableName FRESH = new TableName("public", "fresh");
     private static final TableName GONE = new TableName("public", "gone");
 
-    private final TableGate gate =
-            new TableGate(Lsn.parse("0/200"), Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")), Set.of(GONE));
+    private final TableGate gate = new TableGate(
+            Lsn.parse("0/200"),
+            Lsn.parse("0/250"),
+            Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")),
+            Set.of(GONE));
 
     @ParameterizedTest
     @CsvSource({
@@ -46,5 +51,16 @@ final class TableGateTest {
 
     private static Relation relation(String name) {
         return new Relation(name.hashCode(), new TableName("public", name), ReplicaIdentity.DEFAULT, List.of());
+    }
+
+    @Test
+    void whatWasConfirmedIsDealtWithThoughNoRowCameWithIt() {
+        assertTrue(gate.isDone(Lsn.parse("0/24F")));
+        assertFalse(gate.isDone(Lsn.parse("0/250")));
+    }
+
+    @Test
+    void aChangeIsSettledByItsCommitFromTheLastCopyOn() {
+        assertEquals(Lsn.parse("0/300"), gate.settledFrom());
     }
 }
