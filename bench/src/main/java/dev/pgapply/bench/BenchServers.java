@@ -21,7 +21,7 @@ import java.util.Optional;
 /// A source and a target server, and what all measurements need of them.
 record BenchServers(PostgresServer source, PostgresServer target) implements AutoCloseable {
 
-    private static final double TICKS_PER_SECOND = 100;
+    private static final long MILLIS_PER_TICK = 10;
 
     /// The databases of one measurement: one on the source, one target for each subscriber.
     record Databases(String from, String toOwn, String toOurs, String subscription) {
@@ -136,8 +136,8 @@ record BenchServers(PostgresServer source, PostgresServer target) implements Aut
         }
     }
 
-    /// CPU seconds of the busiest process of a kind that belongs to a subscription of ours.
-    static double cpu(PostgresServer server, String kind, String subscription) {
+    /// CPU milliseconds of the busiest process of a kind that belongs to a subscription of ours.
+    static long cpu(PostgresServer server, String kind, String subscription) {
         return server
                 .query(
                         "postgres",
@@ -145,17 +145,17 @@ record BenchServers(PostgresServer source, PostgresServer target) implements Aut
                                 + "' AND application_name = 'pgapply/" + subscription + "'")
                 .stream()
                 .flatMap(pids -> Arrays.stream(pids.split(",", -1)))
-                .mapToDouble(pid -> cpu(Long.parseLong(pid)))
+                .mapToLong(pid -> cpu(Long.parseLong(pid)))
                 .max()
                 .orElse(0);
     }
 
-    /// User and system time of a process so far in seconds; 0 once it is gone.
-    static double cpu(long pid) {
+    /// User and system time of a process so far in milliseconds; 0 once it is gone.
+    static long cpu(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-            return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
+            return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * MILLIS_PER_TICK;
         } catch (IOException e) {
             return 0;
         }

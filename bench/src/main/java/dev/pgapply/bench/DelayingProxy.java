@@ -21,7 +21,15 @@ final class DelayingProxy implements Closeable {
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int MAX_CHUNKS = 64;
 
-    private record Chunk(byte[] bytes, long dueNanos) {}
+    private static final class Chunk {
+        final byte[] bytes;
+        final long dueNanos;
+
+        Chunk(byte[] bytes, long dueNanos) {
+            this.bytes = bytes;
+            this.dueNanos = dueNanos;
+        }
+    }
 
     private final ServerSocket server;
     private final int targetPort;

@@ -12,7 +12,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 
 /// Drains the same backlog once by the server's own subscription and once by pgapply, round by round, checks
 /// that the rows are identical, and prints medians, ratios and the CPU that went where.
@@ -88,9 +87,9 @@ final class DrainBench {
 
     private Drain drainOurs(Workload workload, Databases names, Lsn end) throws InterruptedException {
         AtomicLong started = new AtomicLong();
-        AtomicReference<Double> jvmAtStart = new AtomicReference<>(0.0);
-        AtomicReference<Double> walsender = new AtomicReference<>(0.0);
-        AtomicReference<Double> backend = new AtomicReference<>(0.0);
+        AtomicLong jvmAtStart = new AtomicLong();
+        AtomicLong walsender = new AtomicLong();
+        AtomicLong backend = new AtomicLong();
         AtomicInteger inOrder = new AtomicInteger();
         long self = ProcessHandle.current().pid();
         try (DelayingProxy proxy = new DelayingProxy(servers.target().port(), workload.delayMillis())) {
@@ -116,7 +115,11 @@ final class DrainBench {
         }
         double seconds = (System.nanoTime() - started.get()) / 1e9;
         return new Drain(
-                seconds, walsender.get(), backend.get(), BenchServers.cpu(self) - jvmAtStart.get(), inOrder.get());
+                seconds,
+                walsender.get() / 1000.0,
+                backend.get() / 1000.0,
+                (BenchServers.cpu(self) - jvmAtStart.get()) / 1000.0,
+                inOrder.get());
     }
 
     private double drainOwn(Workload workload, Databases names, Lsn end) throws InterruptedException {

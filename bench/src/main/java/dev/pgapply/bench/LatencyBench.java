@@ -39,8 +39,9 @@ final class LatencyBench {
         print("the server's own", run(names, names.toOwn()));
         servers.target().execute(names.toOwn(), "ALTER SUBSCRIPTION " + names.own() + " DISABLE");
         Subscription subscription = servers.subscription(workload, names, Optional.empty(), 0);
+        Thread thread;
         try (ApplyEngine engine = new ApplyEngine(subscription, event -> {})) {
-            Thread thread = Thread.ofPlatform().name("engine").start(() -> {
+            thread = Thread.ofPlatform().name("engine").start(() -> {
                 try {
                     engine.run();
                 } catch (InterruptedException e) {
@@ -48,9 +49,8 @@ final class LatencyBench {
                 }
             });
             print("pgapply", run(names, names.toOurs()));
-            engine.close();
-            thread.join();
         }
+        thread.join();
         servers.remove(names);
     }
 

@@ -410,6 +410,8 @@ final class OpenTransactionsKIT {
                 source.execute("UPDATE t SET b = '2' WHERE a = 2", "COMMIT PREPARED 'g'");
                 awaitBlocked(target, "UPDATE %");
                 run.assertRunning();
+                Await.until("it is told whom the target waits for", () -> run.events(EngineEvent.Warning.class).stream()
+                        .anyMatch(warning -> warning.message().contains("held by prepared transaction pgapply_")));
                 assertEquals(1, target.preparedTransactions().size());
                 target.queryAll("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE"
                         + " 'ALTER TABLE t%' AND datname = current_database()");

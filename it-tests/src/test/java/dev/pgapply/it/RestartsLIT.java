@@ -8,6 +8,8 @@ import dev.pgapply.apply.EngineEvent;
 import dev.pgapply.apply.ErrorCode;
 import dev.pgapply.cli.embedded.PostgresServer;
 import dev.pgapply.decoder.Lsn;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -60,6 +62,31 @@ final class RestartsLIT {
                 replication.assertIdentical();
             }
             run.close();
+        }
+    }
+
+    /// B080: a target that takes no writes any more is no reason to give up.
+    @Test
+    void aTargetThatBecomesReadOnlyIsTriedUntilItIsWrittenToAgain() throws IOException {
+        try (Replication replication = replication()) {
+            replication.both("CREATE TABLE log (i int)");
+            replication.source().execute("INSERT INTO log VALUES (1)");
+            try (EngineRun run = replication.engine()) {
+                replication.awaitApplied();
+                targetServer.stopFast();
+                Files.createFile(targetServer.dataFolder().resolve("standby.signal"));
+                targetServer.startAgain();
+                replication.source().execute("INSERT INTO log VALUES (2), (2)");
+                Await.until(
+                        "the engine has told why it waits",
+                        () -> run.events(EngineEvent.Retrying.class).stream()
+                                .anyMatch(retry -> retry.reason().code() == ErrorCode.TARGET_FULL
+                                        && retry.reason().hint().contains("pg_promote")));
+                replication.target().queryAll("SELECT pg_promote()");
+                replication.awaitApplied();
+                replication.assertIdentical();
+                run.assertRunning();
+            }
         }
     }
 

@@ -72,7 +72,7 @@ final class SetsIT {
                     Replication exact = Replication.besides(source, other)) {
                 List<String> tables = new ArrayList<>();
                 create(sets, random, TestServers.NEWEST, tables);
-                other.execute(definitions(sets.source(), sets.target(), tables));
+                other.execute(definitions(tables));
                 List<String> filled = Stream.generate(() -> tables)
                         .limit(5)
                         .flatMap(List::stream)
@@ -146,7 +146,7 @@ final class SetsIT {
         replication.target().execute(onTarget.toArray(String[]::new));
     }
 
-    private static String[] definitions(TestDatabase source, TestDatabase target, List<String> tables) {
+    private static String[] definitions(List<String> tables) {
         return tables.stream()
                 .flatMap(table ->
                         Stream.of(kind(table).create(name(table)), kind(table).afterwards(name(table), false)))

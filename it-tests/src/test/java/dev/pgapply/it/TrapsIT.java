@@ -11,7 +11,9 @@ import dev.pgapply.apply.Subscription;
 import dev.pgapply.cli.embedded.PostgresServer;
 import dev.pgapply.decoder.Lsn;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -155,7 +157,8 @@ final class TrapsIT {
                     "CREATE TABLE bag (i int)",
                     "CREATE TABLE tree (i int) PARTITION BY RANGE (i)",
                     "CREATE TABLE tree_1 PARTITION OF tree FOR VALUES FROM (0) TO (10)");
-            source.execute("CREATE PUBLICATION roots FOR TABLE first, bag, tree WITH (publish_via_partition_root = true)");
+            source.execute(
+                    "CREATE PUBLICATION roots FOR TABLE first, bag, tree WITH (publish_via_partition_root = true)");
             source.execute(
                     "INSERT INTO first SELECT generate_series(1, 10000)",
                     "INSERT INTO bag VALUES (1), (1)",
@@ -196,26 +199,37 @@ final class TrapsIT {
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             source.execute("INSERT INTO t VALUES (1)");
             replication.applyUntilNow();
-            Lsn progress = replication.progress();
+            Lsn known = known(replication);
 
             source.execute("INSERT INTO t VALUES (2)");
             source.queryAll("SELECT pg_replication_slot_advance(" + slot + ", pg_current_wal_lsn())");
             source.execute("INSERT INTO t VALUES (3)");
             expectSlotLost(
-                    replication, progress.toString(), replication.confirmed().toString());
+                    replication, known.toString(), replication.confirmed().toString());
 
             source.queryAll("SELECT pg_drop_replication_slot(" + slot + ")");
-            expectSlotLost(replication, progress.toString());
+            expectSlotLost(replication, known.toString());
 
             source.queryAll("SELECT pg_create_logical_replication_slot(" + slot + ", 'pgoutput')");
             source.execute("INSERT INTO t VALUES (4)");
             expectSlotLost(
-                    replication, progress.toString(), replication.confirmed().toString());
+                    replication, known.toString(), replication.confirmed().toString());
             try (Launcher run = replication.run()) {
-                FailedRun.expect(run, 7, "SLOT_LOST", progress.toString());
+                FailedRun.expect(run, 7, "SLOT_LOST", known.toString());
             }
             assertEquals(List.of("(1)"), replication.target().rows("t"), "nothing is applied behind a gap");
         }
+    }
+
+    /// How far the target is: its progress, or a later position that had nothing for it.
+    private static Lsn known(Replication replication) {
+        return replication
+                .progress()
+                .max(Lsn.parse(replication
+                        .target()
+                        .query("SELECT confirmed_lsn FROM pgapply.subscription WHERE name = '" + replication.name()
+                                + "'")
+                        .orElseThrow()));
     }
 
     private static void expectSlotLost(Replication replication, String... says) {
@@ -285,7 +299,7 @@ final class TrapsIT {
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             replication.source().execute("INSERT INTO t VALUES (1)");
             replication.applyUntilNow();
-            Lsn then = replication.progress();
+            Lsn then = known(replication);
 
             Path data = targetServer.dataFolder();
             Path copy = data.resolveSibling("data-copy");
@@ -299,9 +313,45 @@ final class TrapsIT {
             command("mv", copy.toString(), data.toString());
             targetServer.startAgain();
 
-            assertEquals(then, replication.progress(), "the copy is not what it should be");
+            assertEquals(then, known(replication), "the copy is not what it should be");
             expectSlotLost(replication, then.toString());
             assertEquals(List.of("(1)"), replication.target().rows("t"));
+        }
+    }
+
+    /// The same on the other side: the source's log ends before what the target has, as after a failover to a
+    /// standby that was behind.
+    @Test
+    void aSourceRestoredFromAnOlderStateIsAGap() throws IOException {
+        try (Replication replication = replication()) {
+            TestDatabase source = replication.source();
+            replication.both("CREATE TABLE t (id int PRIMARY KEY)");
+            source.execute("INSERT INTO t VALUES (1)");
+            replication.applyUntilNow();
+
+            Path data = sourceServer.dataFolder();
+            Path copy = data.resolveSibling("data-copy");
+            sourceServer.stopFast();
+            command("cp", "-a", data.toString(), copy.toString());
+            sourceServer.startAgain();
+            source.queryAll("SELECT pg_logical_emit_message(false, 'fill', repeat('x', 1000000))");
+            source.execute("INSERT INTO t VALUES (2)");
+            replication.applyUntilNow();
+            sourceServer.stopFast();
+            command("rm", "-r", data.toString());
+            command("mv", copy.toString(), data.toString());
+            // Ends its recovery on a new timeline, as a standby does that is promoted.
+            Files.createFile(data.resolve("recovery.signal"));
+            Files.writeString(
+                    data.resolve("postgresql.auto.conf"), "restore_command = 'false'\n", StandardOpenOption.APPEND);
+            sourceServer.startAgain();
+            Await.until(
+                    "the source takes writes",
+                    () -> source.query("SELECT pg_is_in_recovery()").equals(Optional.of("f")));
+
+            source.execute("INSERT INTO t VALUES (3)");
+            expectSlotLost(replication, replication.progress().toString(), "failed over");
+            assertEquals(List.of("(1)", "(2)"), replication.target().rows("t"));
         }
     }
 
@@ -327,7 +377,8 @@ final class TrapsIT {
             replication.both("CREATE TABLE t (id int PRIMARY KEY)");
             replication.source().execute("INSERT INTO t VALUES (1)");
             replication.applyUntilNow();
-            Lsn then = replication.progress();
+            Lsn progress = replication.progress();
+            Lsn then = known(replication);
             target.execute("CREATE TABLE dump AS SELECT confirmed_lsn FROM pgapply.subscription");
             replication.source().execute("INSERT INTO t VALUES (2)");
             replication.applyUntilNow();
@@ -336,7 +387,7 @@ final class TrapsIT {
                     "DELETE FROM t WHERE id = 2",
                     "UPDATE pgapply.subscription SET confirmed_lsn = dump.confirmed_lsn FROM dump",
                     "DELETE FROM pgapply.progress",
-                    "INSERT INTO pgapply.progress VALUES ('" + replication.name() + "', '" + then + "')");
+                    "INSERT INTO pgapply.progress VALUES ('" + replication.name() + "', '" + progress + "')");
             if (!originIsThere) {
                 target.queryAll("SELECT pg_replication_origin_drop('pgapply_" + replication.name() + "')");
             }
@@ -470,13 +521,10 @@ final class TrapsIT {
             }
             targetServer.startAgain();
             Lsn survived = replication.progress();
-            Lsn stored = Lsn.parse(replication
-                    .target()
-                    .query("SELECT confirmed_lsn FROM pgapply.subscription WHERE name = '" + replication.name() + "'")
-                    .orElseThrow());
+            Lsn known = known(replication);
             System.out.println("TrapsIT: the target came back at " + survived + " of " + lost + " with "
                     + replication.target().count("t") + " of 202 rows");
-            assertFalse(told.isAfter(survived.max(stored)), "the source was told of " + told + ", which is lost");
+            assertFalse(told.isAfter(known), "the source was told of " + told + ", which is lost");
             replication.applyUntilNow();
             replication.assertIdentical();
         }

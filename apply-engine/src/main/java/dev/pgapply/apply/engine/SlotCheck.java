@@ -12,7 +12,9 @@ import java.util.Optional;
 final class SlotCheck {
 
     /// Who the source is.
-    record Source(String systemId, String database) {}
+    ///
+    /// @param end where its log ends, asked after the progress was read; `0/0` if that says nothing
+    record Source(String systemId, String database, Lsn end) {}
 
     /// What is to be done.
     sealed interface Decision {
@@ -46,6 +48,7 @@ final class SlotCheck {
             throw foreignProgress(progress);
         }
         requireSame(stored.get());
+        requireNotBehind(progress);
         requireAt(slot, stored.get().confirmed().max(progress));
         return new Decision.Resume(progress);
     }
@@ -105,6 +108,16 @@ final class SlotCheck {
                     ErrorCode.SETUP,
                     "the target's progress belongs to slot " + stored.slotName() + ", not to " + slotName,
                     "Use --slot " + stored.slotName() + ", or another --name.");
+        }
+    }
+
+    /// What a source has sent was on its disk before. A server that has less is an older state of it, or a
+    /// standby that had not received everything when it took over.
+    private void requireNotBehind(Lsn progress) {
+        if (source.end().isValid() && progress.isAfter(source.end())) {
+            throw lost("the target has applied changes up to " + progress + ", but the source's log ends at "
+                    + source.end() + ": the source was restored from an older state, or failed over to a server that"
+                    + " had not received everything; what was committed between the two is on the target only");
         }
     }
 

@@ -52,8 +52,10 @@ final class Start {
     /// @return where the stream goes on
     Lsn begin(SourceFacts facts, FollowedTables tables) throws InterruptedException {
         String slotName = job.subscription().slotName();
-        SlotCheck check = new SlotCheck(new SlotCheck.Source(facts.systemIdentifier(), facts.database()), slotName);
-        return switch (check.decide(slot(slotName), control.slot(), session.progress())) {
+        Lsn progress = session.progress();
+        SlotCheck check = new SlotCheck(
+                new SlotCheck.Source(facts.systemIdentifier(), facts.database(), endOfLog(facts)), slotName);
+        return switch (check.decide(slot(slotName), control.slot(), progress)) {
             case SlotCheck.Decision.Resume resume -> {
                 tables.store(resume.progress());
                 copyUnderTemporarySlot(tables);
@@ -146,6 +148,18 @@ final class Start {
                 facts.systemIdentifier(), facts.database(), job.subscription().slotName(), "pgoutput", start));
         tables.store(start);
         session.start(start);
+    }
+
+    /// A standby may be behind for a while.
+    private Lsn endOfLog(SourceFacts facts) {
+        if (facts.inRecovery()) {
+            return Lsn.INVALID;
+        }
+        try {
+            return new SourceServer(source).flushPosition();
+        } catch (SchemaException e) {
+            throw job.sourceErrors().translate(e);
+        }
     }
 
     private Optional<SlotFacts> slot(String name) {

@@ -34,6 +34,7 @@ final class Streaming {
     private final Receiver receiver;
     private final ChangeQueue queue = new ChangeQueue(QUEUE_BYTES);
     private final ProgressKeeper keeper;
+    private final LockWatch locks;
     private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
 
     /// When the progress keeper's thread saw a failure first; zero before.
@@ -62,6 +63,7 @@ final class Streaming {
                 large.start(),
                 silence.dividedBy(3),
                 warning -> listener.onEvent(new EngineEvent.Warning(warning)));
+        this.locks = new LockWatch(durability, positions, listener);
         this.keeper = new ProgressKeeper(durability, positions, listener, silence.dividedBy(6));
     }
 
@@ -119,6 +121,7 @@ final class Streaming {
         Lsn source = receiver.sourcePosition();
         if (source.isValid()) {
             listener.onEvent(new EngineEvent.SourcePosition(source));
+            locks.look(source);
         }
         if (System.nanoTime() - receiver.heardAtNanos() > silence.toNanos()) {
             failure.compareAndSet(

@@ -8,9 +8,4 @@ import dev.pgapply.decoder.TableName;
 /// @param copyOut the `COPY … TO STDOUT` for the source
 /// @param copyIn the `COPY … FROM STDIN` for the target, same columns and format
 public record CopyJob(
-        TableName table,
-        boolean partitioned,
-        String copyOut,
-        String copyIn,
-        long estimatedRows,
-        long estimatedBytes) {}
+        TableName table, boolean partitioned, String copyOut, String copyIn, long estimatedRows, long estimatedBytes) {}

@@ -1,6 +1,7 @@
 package dev.pgapply.apply.target;
 
 import dev.pgapply.decoder.Lsn;
+import java.util.Optional;
 
 /// Asks the target what a crash would leave, on a connection of its own, so that a session that waits for a
 /// lock does not hold up the feedback. One thread.
@@ -14,6 +15,9 @@ public interface Durability extends AutoCloseable {
 
     /// Stores durably that everything before this position may be confirmed although no rows came with it.
     void confirm(Lsn position);
+
+    /// Who has what the writing session waits for, in words; empty if it waits for nobody.
+    Optional<String> blocker();
 
     @Override
     void close();

@@ -35,7 +35,9 @@ import org.jspecify.annotations.Nullable;
 final class SimulatedTarget {
 
     /// What one commit made: rows and progress together.
-    private record Committed(Lsn endLsn, List<SimulatedSource.Inserted> rows) {}
+    ///
+    /// @param forgets the prepared transaction whose end the progress tells from then on, 0 for none
+    private record Committed(Lsn endLsn, List<SimulatedSource.Inserted> rows, int forgets) {}
 
     private final RandomGenerator random;
     /// For each table its rows, copied and applied, in the order in which they came.
@@ -101,10 +103,13 @@ final class SimulatedTarget {
     void crash() {
         int kept = random.nextInt(durableCommits, commits.size() + 1);
         while (commits.size() > kept) {
-            commits.removeLast()
-                    .rows()
+            Committed lost = commits.removeLast();
+            lost.rows()
                     .forEach(row ->
                             rows.getOrDefault(row.table(), new ArrayList<>()).removeLast());
+            if (lost.forgets() != 0) {
+                witnesses.add(lost.forgets());
+            }
         }
         flush();
     }
@@ -134,6 +139,13 @@ final class SimulatedTarget {
         return prepared.containsKey(xid) || witnesses.contains(xid);
     }
 
+    /// The same, if the server died now.
+    boolean wouldHold(int xid) {
+        return holds(xid)
+                || commits.subList(durableCommits, commits.size()).stream()
+                        .anyMatch(commit -> commit.forgets() == xid);
+    }
+
     /// Whether there are rows that the progress does not tell of.
     boolean isAheadOfProgress() {
         return !witnesses.isEmpty();
@@ -152,8 +164,13 @@ final class SimulatedTarget {
     }
 
     private void commit(Lsn endLsn, List<SimulatedSource.Inserted> inserted) {
+        commit(endLsn, inserted, 0);
+    }
+
+    private void commit(Lsn endLsn, List<SimulatedSource.Inserted> inserted, int forgets) {
         assertTrue(endLsn.isAfter(progress()), "progress goes back");
-        commits.add(new Committed(endLsn, inserted));
+        commits.add(new Committed(endLsn, inserted, forgets));
+        witnesses.remove(forgets);
         inserted.forEach(row -> rows.computeIfAbsent(row.table(), missing -> new ArrayList<>())
                 .add(row.value()));
         maybeFail("after a commit");
@@ -268,10 +285,7 @@ final class SimulatedTarget {
                 maybeFail("after COMMIT PREPARED");
             }
             assertTrue(witnesses.contains(decided.xid()), "what was prepared is neither prepared nor committed");
-            witnesses.remove(decided.xid());
-            commit(decided.endLsn(), List.of());
-            // The two are one commit that a crash must not part; the real one removes a row with the progress.
-            flush();
+            commit(decided.endLsn(), List.of(), decided.xid());
         }
 
         @Override
@@ -396,6 +410,11 @@ final class SimulatedTarget {
             stored = position;
             flush();
             maybeFail("after storing a position");
+        }
+
+        @Override
+        public Optional<String> blocker() {
+            return Optional.empty();
         }
 
         @Override

@@ -20,7 +20,7 @@ final class SlotCheckTest {
     private static final Lsn OLD = Lsn.parse("0/100");
     private static final Lsn NEW = Lsn.parse("0/200");
 
-    private final SlotCheck check = new SlotCheck(new SlotCheck.Source("7", "shop"), "s");
+    private final SlotCheck check = new SlotCheck(new SlotCheck.Source("7", "shop", NEW), "s");
 
     @Test
     void withoutSlotAndProgressTheSlotIsMade() {
@@ -55,6 +55,15 @@ final class SlotCheckTest {
 
         assertEquals(ErrorCode.SLOT_LOST, gap.code());
         assertTrue(gap.toString().contains("0/100") && gap.toString().contains("0/200"), gap.toString());
+    }
+
+    @Test
+    void aSourceWhoseLogEndsBeforeWhatItHasSentIsAGap() {
+        Lsn ahead = Lsn.parse("0/201");
+        SetupException gap = refused(Optional.of(slot(OLD)), Optional.of(stored("7", "s", OLD)), ahead);
+
+        assertEquals(ErrorCode.SLOT_LOST, gap.code());
+        assertTrue(gap.toString().contains("0/201") && gap.toString().contains("0/200"), gap.toString());
     }
 
     @Test

@@ -254,7 +254,8 @@ public final class PostgresTarget implements TargetEngine {
         try {
             PostgresSession session = connector.open(SessionProfile.TARGET_CONTROL);
             session.connection().setNetworkTimeout(Runnable::run, Math.toIntExact(silence.toMillis()));
-            return new PostgresDurability(session, opened().store(), subscription.name(), errors);
+            return new PostgresDurability(
+                    session, opened().store(), subscription.name(), errors, opened().serverProcess());
         } catch (SQLException e) {
             throw errors.translate("opening the connection for the progress", e);
         } catch (SchemaException e) {

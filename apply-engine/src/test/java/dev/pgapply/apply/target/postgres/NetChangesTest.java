@@ -230,7 +230,7 @@ final class NetChangesTest {
             switch (changes.net(i)) {
                 case UPDATE -> {
                     Row row = changes.row(i);
-                    String[] values = table.get(key);
+                    String[] values = java.util.Objects.requireNonNull(table.get(key));
                     for (int column = 0; column < 2; column++) {
                         if (row.kind(column + 1) != Row.UNCHANGED) {
                             values[column] = value(row, column + 1);
