@@ -53,13 +53,7 @@ final class Messages020IT {
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertEquals(
-                        List.of(
-                                "transactional alone",
-                                "outside",
-                                "beside",
-                                "transactional within",
-                                "first",
-                                "second"),
+                        List.of("transactional alone", "outside", "beside", "transactional within", "first", "second"),
                         told(run));
                 run.assertRunning();
             }

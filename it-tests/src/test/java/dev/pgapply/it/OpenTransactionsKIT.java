@@ -101,8 +101,12 @@ final class OpenTransactionsKIT {
         try (Replication replication = replication(mode)) {
             SmallDecodingMemory.of64Kilobytes(replication);
             String[] options = {
-                "--streaming", mode.name().toLowerCase(java.util.Locale.ROOT), "--spool-dir", spool.toString(),
-                "--spool-memory", "4kB"
+                "--streaming",
+                mode.name().toLowerCase(java.util.Locale.ROOT),
+                "--spool-dir",
+                spool.toString(),
+                "--spool-memory",
+                "4kB"
             };
             try (Launcher run = replication.run(options)) {
                 replication.awaitApplied();
@@ -131,7 +135,8 @@ final class OpenTransactionsKIT {
                     String xid = xid(open);
                     ApplyException failure = run.awaitFailure();
                     assertEquals(ErrorCode.SPOOL_FULL, failure.code(), failure::getMessage);
-                    assertTrue(String.valueOf(failure.getMessage()).contains("transaction " + xid), failure::getMessage);
+                    assertTrue(
+                            String.valueOf(failure.getMessage()).contains("transaction " + xid), failure::getMessage);
                     assertTrue(failure.hint().contains("--spool-limit"), failure::hint);
                     assertEquals(List.of(), SmallDecodingMemory.files(spool, ""));
                     open.commit();
@@ -170,8 +175,7 @@ final class OpenTransactionsKIT {
     }
 
     private Streaming limited(Mode mode, SpoolFull full) {
-        return new Streaming(
-                Optional.of(mode), Streaming.DEFAULT.parallelStreams(), spool, 4096, 50_000, full);
+        return new Streaming(Optional.of(mode), Streaming.DEFAULT.parallelStreams(), spool, 4096, 50_000, full);
     }
 
     private static String xid(Connection open) throws SQLException {
@@ -224,8 +228,8 @@ final class OpenTransactionsKIT {
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertTrue(run.events(EngineEvent.Retrying.class).stream()
-                        .anyMatch(retrying -> String.valueOf(retrying.reason().getMessage())
-                                .contains("damaged")));
+                        .anyMatch(retrying ->
+                                String.valueOf(retrying.reason().getMessage()).contains("damaged")));
                 assertEquals(List.of(), spoolFiles());
                 run.assertRunning();
             }
@@ -244,8 +248,9 @@ final class OpenTransactionsKIT {
                 replication.awaitApplied();
                 proxy.resetAfter(150_000);
                 try (Connection open = begin(replication, ROWS)) {
-                    Await.until("the connection is broken", () -> !run.events(EngineEvent.Retrying.class)
-                            .isEmpty());
+                    Await.until(
+                            "the connection is broken",
+                            () -> !run.events(EngineEvent.Retrying.class).isEmpty());
                     long before = memory.streamed();
                     try (Statement statement = open.createStatement()) {
                         statement.execute("SAVEPOINT s");
@@ -410,8 +415,11 @@ final class OpenTransactionsKIT {
                 source.execute("UPDATE t SET b = '2' WHERE a = 2", "COMMIT PREPARED 'g'");
                 awaitBlocked(target, "UPDATE %");
                 run.assertRunning();
-                Await.until("it is told whom the target waits for", () -> run.events(EngineEvent.Warning.class).stream()
-                        .anyMatch(warning -> warning.message().contains("held by prepared transaction pgapply_")));
+                Await.until(
+                        "it is told whom the target waits for",
+                        () -> run.events(EngineEvent.Warning.class).stream()
+                                .anyMatch(warning ->
+                                        warning.message().contains("held by prepared transaction pgapply_")));
                 assertEquals(1, target.preparedTransactions().size());
                 target.queryAll("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE"
                         + " 'ALTER TABLE t%' AND datname = current_database()");

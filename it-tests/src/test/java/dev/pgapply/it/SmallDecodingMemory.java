@@ -58,7 +58,12 @@ final class SmallDecodingMemory {
     /// Streaming with little memory, so that spool files are written.
     static Subscription.Streaming spooling(Mode mode, Path directory) {
         return new Subscription.Streaming(
-                java.util.Optional.of(mode), Subscription.Streaming.DEFAULT.parallelStreams(), directory, 4096, Long.MAX_VALUE, Subscription.Streaming.SpoolFull.STOP);
+                java.util.Optional.of(mode),
+                Subscription.Streaming.DEFAULT.parallelStreams(),
+                directory,
+                4096,
+                Long.MAX_VALUE,
+                Subscription.Streaming.SpoolFull.STOP);
     }
 
     /// The spool files in a directory, without their owners' locks.

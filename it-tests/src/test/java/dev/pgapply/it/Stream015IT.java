@@ -54,9 +54,7 @@ final class Stream015IT {
                 replication.assertIdentical();
                 assertEquals(
                         3334,
-                        replication
-                                .target()
-                                .count("t WHERE c = 'epoch'::timestamptz + 987654321 * interval '1s'"));
+                        replication.target().count("t WHERE c = 'epoch'::timestamptz + 987654321 * interval '1s'"));
                 run.assertRunning();
             }
             replication.with(setup -> setup.binary = Binary.ON);
@@ -77,8 +75,7 @@ final class Stream015IT {
         }
     }
 
-    private static void interleave(Replication replication, SmallDecodingMemory memory, Mode mode)
-            throws SQLException {
+    private static void interleave(Replication replication, SmallDecodingMemory memory, Mode mode) throws SQLException {
         long before = memory.streamed();
         try (Connection connection = replication.source().connect();
                 Statement open = connection.createStatement()) {
@@ -93,9 +90,7 @@ final class Stream015IT {
                         "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'"
                                 + " AND application_name LIKE 'pgapply/%' AND datname = current_database()");
             }
-            replication
-                    .source()
-                    .transaction("INSERT INTO t " + ROW + "5001, 9999) i", "DELETE FROM t WHERE a > 5000");
+            replication.source().transaction("INSERT INTO t " + ROW + "5001, 9999) i", "DELETE FROM t WHERE a > 5000");
             replication.awaitSeen();
             assertEquals(2, replication.target().count("t"));
             connection.commit();

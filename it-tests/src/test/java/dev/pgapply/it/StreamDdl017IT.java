@@ -23,9 +23,7 @@ final class StreamDdl017IT {
             replication.with(setup -> setup.streaming = SmallDecodingMemory.spooling(mode, spool));
             TestDatabase source = replication.source();
             source.execute("CREATE TABLE t (a int PRIMARY KEY, b text)", "INSERT INTO t VALUES (1, 'x'), (2, 'y')");
-            replication
-                    .target()
-                    .execute("CREATE TABLE t (a int PRIMARY KEY, b text, c int, d int, e int, f int)");
+            replication.target().execute("CREATE TABLE t (a int PRIMARY KEY, b text, c int, d int, e int, f int)");
             SmallDecodingMemory memory = SmallDecodingMemory.of64Kilobytes(replication);
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();

@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// SIGKILL at any moment, while transactions are open, streamed and prepared. Long runs: `-Dpgapply.kills=1000`.
+/// SIGKILL at any moment, while transactions are open, streamed and prepared. Long runs:
+/// `-Dpgapply.kills=1000`.
 @Tag("robustness")
 final class StreamKillsIT {
 
@@ -69,7 +70,12 @@ final class StreamKillsIT {
             replication.assertIdentical();
             assertTrue(memory.streamed() > 0);
             assertEquals(List.of(), replication.target().preparedTransactions());
-            assertEquals("0", replication.target().query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+            assertEquals(
+                    "0",
+                    replication
+                            .target()
+                            .query("SELECT count(*) FROM pgapply.prepared")
+                            .orElseThrow());
             assertEquals(List.of(), SmallDecodingMemory.files(spool, ""));
         }
     }
@@ -103,7 +109,8 @@ final class StreamKillsIT {
         TimeUnit.MILLISECONDS.sleep(random.nextInt(random.nextBoolean() ? 300 : 2_500));
     }
 
-    /// Transactions large and small; each that is prepared has a counter of its own, so that nothing waits for it.
+    /// Transactions large and small; each that is prepared has a counter of its own, so that nothing waits for
+    /// it.
     private static final class Workload {
 
         private static final int PREPARED_AT_ONCE = 4;
@@ -149,8 +156,7 @@ final class StreamKillsIT {
                     Statement statement = connection.createStatement()) {
                 while (!stopping.get()) {
                     transaction(statement);
-                    if (!prepared.isEmpty()
-                            && (prepared.size() >= PREPARED_AT_ONCE || random.nextInt(3) == 0)) {
+                    if (!prepared.isEmpty() && (prepared.size() >= PREPARED_AT_ONCE || random.nextInt(3) == 0)) {
                         decide(statement);
                     }
                     TimeUnit.MILLISECONDS.sleep(random.nextInt(80));
@@ -175,8 +181,8 @@ final class StreamKillsIT {
             int counter = prepares ? freeCounter() : random.nextInt(10, 21);
             statement.execute("BEGIN");
             int rows = random.nextInt(4) == 0 ? random.nextInt(1, 5) : random.nextInt(300, 1500);
-            statement.execute(
-                    "INSERT INTO log SELECT " + number + ", repeat('v', g % 50) FROM generate_series(1, " + rows + ") g");
+            statement.execute("INSERT INTO log SELECT " + number + ", repeat('v', g % 50) FROM generate_series(1, "
+                    + rows + ") g");
             if (random.nextBoolean()) {
                 statement.execute("SAVEPOINT s");
                 statement.execute("UPDATE counters SET n = n + 1000000 WHERE id = " + counter);

@@ -58,7 +58,8 @@ final class StreamVersionsIT {
                         TwoPhase021IT.prepare(source, "large", "UPDATE t SET b = repeat('y', 50)");
                         TwoPhase021IT.prepare(source, "small", "INSERT INTO t VALUES (-2, 'small')");
                         replication.awaitSeen();
-                        assertEquals(2, replication.target().preparedTransactions().size());
+                        assertEquals(
+                                2, replication.target().preparedTransactions().size());
                         source.execute(end + " PREPARED 'small'", end + " PREPARED 'large'");
                         replication.awaitApplied();
                         replication.assertIdentical();

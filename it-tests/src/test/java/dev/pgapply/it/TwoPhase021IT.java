@@ -19,8 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// 021_twophase and 023_twophase_stream: what the source prepares is prepared on the target, and ends there as it
-/// ends at the source.
+/// 021_twophase and 023_twophase_stream: what the source prepares is prepared on the target, and ends there as
+/// it ends at the source.
 final class TwoPhase021IT {
 
     private static PostgresServer sourceServer;
@@ -82,10 +82,11 @@ final class TwoPhase021IT {
             source.execute("COMMIT PREPARED 'before'");
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                Await.until("the stream has asked for it", () -> source.query(
-                                "SELECT two_phase FROM pg_replication_slots WHERE slot_name = 'pgapply_"
+                Await.until(
+                        "the stream has asked for it",
+                        () -> source.query("SELECT two_phase FROM pg_replication_slots WHERE slot_name = 'pgapply_"
                                         + replication.name() + "'")
-                        .equals(Optional.of("t")));
+                                .equals(Optional.of("t")));
                 for (String gid : List.of("plain", "", "it's a \"gid\"", "g".repeat(199), "ü'\\\n%s")) {
                     for (String end : List.of("COMMIT", "ROLLBACK")) {
                         prepare(
@@ -118,7 +119,9 @@ final class TwoPhase021IT {
                     replication.assertIdentical();
                 }
                 assertEquals(List.of(), target.preparedTransactions());
-                assertEquals("0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+                assertEquals(
+                        "0",
+                        target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
                 replication.awaitApplied();
                 run.assertRunning();
             }

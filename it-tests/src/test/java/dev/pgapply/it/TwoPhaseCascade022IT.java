@@ -60,8 +60,7 @@ final class TwoPhaseCascade022IT {
                             assertEquals(List.of(), fourth.target().preparedTransactions());
                             first.source().execute(end + " PREPARED 'p'");
                             settle(first, onward, ownOnly);
-                            behind.forEach(
-                                    database -> assertEquals(List.of(), database.preparedTransactions()));
+                            behind.forEach(database -> assertEquals(List.of(), database.preparedTransactions()));
                             first.assertIdentical();
                             Replication.assertIdentical(first.source(), third.target());
                         }

@@ -67,7 +67,10 @@ final class TwoPhaseFaultsIT {
                     replication.awaitApplied();
                     replication.assertIdentical();
                     assertEquals(List.of(), preparedOnTarget(replication), gid);
-                    assertEquals("0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+                    assertEquals(
+                            "0",
+                            target.query("SELECT count(*) FROM pgapply.prepared")
+                                    .orElseThrow());
                 }
                 run.assertRunning();
             }
@@ -113,8 +116,7 @@ final class TwoPhaseFaultsIT {
                             () -> prepare(replication, gid, "INSERT INTO log VALUES (" + number + ")"));
                     replication.awaitApplied();
                     assertEquals(1, preparedOnTarget(replication).size());
-                    proxy.inject(
-                            TcpProxy.Fault.REPLY_LOST, () -> source.execute(end + " PREPARED '" + gid + "'"));
+                    proxy.inject(TcpProxy.Fault.REPLY_LOST, () -> source.execute(end + " PREPARED '" + gid + "'"));
                 }
                 replication.awaitApplied();
                 replication.assertIdentical();
@@ -187,7 +189,8 @@ final class TwoPhaseFaultsIT {
             replication.assertIdentical();
 
             assertEquals(List.of(), preparedOnTarget(replication));
-            assertEquals("0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
+            assertEquals(
+                    "0", target.query("SELECT count(*) FROM pgapply.prepared").orElseThrow());
             source.execute("INSERT INTO t VALUES (1000, 'at last')");
             replication.applyUntilNow();
             replication.assertIdentical();
@@ -371,8 +374,7 @@ final class TwoPhaseFaultsIT {
                 replication.both("CREATE TABLE later (a int PRIMARY KEY)");
                 prepare(replication, "new", "INSERT INTO t VALUES (2, 'x')", "INSERT INTO later VALUES (1)");
                 awaitSlotWaitsForAPreparedTransaction(source);
-                source.execute(
-                        "INSERT INTO later VALUES (2)", end + " PREPARED 'pending'", end + " PREPARED 'new'");
+                source.execute("INSERT INTO later VALUES (2)", end + " PREPARED 'pending'", end + " PREPARED 'new'");
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertEquals(List.of(), preparedOnTarget(replication));
@@ -403,8 +405,8 @@ final class TwoPhaseFaultsIT {
         }
     }
 
-    /// The slot's snapshot has been begun, and its consistent point is not reached: the transaction is in neither,
-    /// and its commit brings it.
+    /// The slot's snapshot has been begun, and its consistent point is not reached: the transaction is in
+    /// neither, and its commit brings it.
     @Test
     void aTransactionPreparedWhileTheSlotIsMadeArrivesOnce() throws SQLException {
         try (Replication replication = replication()) {
@@ -437,8 +439,8 @@ final class TwoPhaseFaultsIT {
         }
     }
 
-    /// The same for a table that is copied later: its rows are not in the copy, those of the other table come with
-    /// them.
+    /// The same for a table that is copied later: its rows are not in the copy, those of the other table come
+    /// with them.
     @Test
     void aTransactionPreparedWhileALaterTableIsCopiedArrivesOnce() throws SQLException {
         try (Replication replication = replication()) {
@@ -485,8 +487,7 @@ final class TwoPhaseFaultsIT {
 
     /// Starts the engine and lets the slot that it makes wait for a second transaction, which began after the
     /// slot's snapshot: what begins now is prepared before the slot's consistent point.
-    private static EngineRun blockSlot(Replication replication, Statement early, Statement later)
-            throws SQLException {
+    private static EngineRun blockSlot(Replication replication, Statement early, Statement later) throws SQLException {
         TestDatabase source = replication.source();
         early.getConnection().setAutoCommit(false);
         later.getConnection().setAutoCommit(false);
@@ -507,8 +508,7 @@ final class TwoPhaseFaultsIT {
     }
 
     private static void awaitSlotWaitsForAPreparedTransaction(TestDatabase source) {
-        awaitSlotWaits(
-                source, "(SELECT transaction FROM pg_prepared_xacts WHERE database = current_database())");
+        awaitSlotWaits(source, "(SELECT transaction FROM pg_prepared_xacts WHERE database = current_database())");
     }
 
     private static void awaitSlotWaitsFor(TestDatabase source, String xid) {

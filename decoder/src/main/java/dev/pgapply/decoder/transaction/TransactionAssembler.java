@@ -305,7 +305,8 @@ public final class TransactionAssembler implements AutoCloseable {
     }
 
     /// From where on nothing may be confirmed to the source, because it would not send all of a prepared
-    /// transaction again that is kept here alone, or was handed out and is still on its way; empty if there is none.
+    /// transaction again that is kept here alone, or was handed out and is still on its way; empty if there is
+    /// none.
     ///
     /// @param durable the target has everything that was committed before
     public Optional<Lsn> heldFrom(Lsn durable) {
