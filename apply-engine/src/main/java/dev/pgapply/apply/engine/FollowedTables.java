@@ -19,6 +19,7 @@ import dev.pgapply.schema.postgres.PostgresCatalogReader;
 import dev.pgapply.schema.postgres.PostgresSession;
 import dev.pgapply.schema.postgres.Quoting;
 import dev.pgapply.schema.postgres.SourceCopyQuery;
+import dev.pgapply.schema.postgres.SubscriptionRecord;
 import dev.pgapply.schema.postgres.TablePrivileges;
 import dev.pgapply.schema.postgres.TableStates.State;
 import dev.pgapply.schema.postgres.TableStates.TableState;
@@ -299,6 +300,7 @@ final class FollowedTables {
             }
         });
         job.met().stream().filter(table -> !copyLsns.containsKey(table)).forEach(notFollowed::add);
-        return new TableGate(progress, copyLsns, notFollowed);
+        Lsn confirmed = control.slot().map(SubscriptionRecord::confirmed).orElse(progress);
+        return new TableGate(progress, confirmed.max(progress), copyLsns, notFollowed);
     }
 }

@@ -29,6 +29,7 @@ final class TableGate {
     }
 
     private final Lsn progress;
+    private final Lsn settled;
     /// For each followed table the position that its copy has; absent tables are not followed.
     private final Map<TableName, Lsn> copyLsns;
 
@@ -37,8 +38,10 @@ final class TableGate {
     private final IdentityHashMap<Relation, Lsn> byRelation = new IdentityHashMap<>();
 
     /// @param progress transactions that begin to commit before it are on the target already
-    TableGate(Lsn progress, Map<TableName, Lsn> copyLsns, Set<TableName> notFollowed) {
+    /// @param settled at or after it: up to here everything is on the target, or had nothing for it
+    TableGate(Lsn progress, Lsn settled, Map<TableName, Lsn> copyLsns, Set<TableName> notFollowed) {
         this.progress = progress;
+        this.settled = settled;
         this.copyLsns = new HashMap<>(copyLsns);
         this.notFollowed = Set.copyOf(notFollowed);
     }
@@ -56,9 +59,9 @@ final class TableGate {
         return finalLsn.isBefore(from) ? Decision.ALREADY_THERE : Decision.APPLY;
     }
 
-    /// Whether a commit that begins here was applied before this stream.
+    /// Whether what ends a transaction here, a commit or a decision, was dealt with before this stream.
     boolean isDone(Lsn commitLsn) {
-        return commitLsn.isBefore(progress);
+        return commitLsn.isBefore(settled);
     }
 
     /// Whether what ends here was applied before this stream, for what tells nothing but its end.

@@ -163,7 +163,11 @@ final class ApplyLoopSimulationTest {
                 // A kept prepared transaction may lie before the progress, so with them the slot says where to begin.
                 Lsn from = twoPhase ? source.confirmed() : source.confirmed().max(progress);
                 stream = new SimulatedStream(source, from, streaming, random, this::requireDurable);
-                TableGate gate = new TableGate(progress, target.copyLsns(), Set.of(SimulatedSource.GONE));
+                TableGate gate = new TableGate(
+                        progress,
+                        progress.max(target.stored()),
+                        target.copyLsns(),
+                        Set.of(SimulatedSource.GONE));
                 receiver = new Receiver(
                         stream,
                         new PgOutputDecoder(),
@@ -206,7 +210,7 @@ final class ApplyLoopSimulationTest {
                                 && !transaction.prepareLsn().isBefore(source.twoPhaseAt())
                                 && !transaction.isRolledBack()
                                 && !(transaction.isCommitted()
-                                        && transaction.finalLsn().isBefore(flushed.max(durable).max(source.confirmed()))))
+                                        && transaction.finalLsn().isBefore(flushed.max(durable).max(source.confirmed()).max(target.stored()))))
                         .forEach(transaction -> assertTrue(
                                 target.wouldHold(transaction.xid()),
                                 () -> "flushed, " + flushed + ", is ahead of transaction " + transaction.xid()

@@ -2,6 +2,8 @@ package dev.pgapply.apply.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import dev.pgapply.decoder.Lsn;
 import dev.pgapply.decoder.Relation;
 import dev.pgapply.decoder.ReplicaIdentity;
@@ -20,7 +22,10 @@ final class TableGateTest {
     private static final TableName GONE = new TableName("public", "gone");
 
     private final TableGate gate =
-            new TableGate(Lsn.parse("0/200"), Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")), Set.of(GONE));
+            new TableGate(
+                    Lsn.parse("0/200"),
+                    Lsn.parse("0/250"),
+                    Map.of(OLD, Lsn.parse("0/100"), FRESH, Lsn.parse("0/300")), Set.of(GONE));
 
     @ParameterizedTest
     @CsvSource({
@@ -46,5 +51,16 @@ final class TableGateTest {
 
     private static Relation relation(String name) {
         return new Relation(name.hashCode(), new TableName("public", name), ReplicaIdentity.DEFAULT, List.of());
+    }
+
+    @Test
+    void whatWasConfirmedIsDealtWithThoughNoRowCameWithIt() {
+        assertTrue(gate.isDone(Lsn.parse("0/24F")));
+        assertFalse(gate.isDone(Lsn.parse("0/250")));
+    }
+
+    @Test
+    void aChangeIsSettledByItsCommitFromTheLastCopyOn() {
+        assertEquals(Lsn.parse("0/300"), gate.settledFrom());
     }
 }

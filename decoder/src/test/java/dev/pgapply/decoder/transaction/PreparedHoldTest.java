@@ -70,8 +70,7 @@ final class PreparedHoldTest {
         prepared(XID + 1, 500, "", "x");
         assertEquals(Optional.of(new Lsn(500)), run.assembler().heldFrom(Lsn.INVALID));
         run.receive(WireBytes.commitPrepared(XID + 1, 800, ""));
-        assertEquals(
-                Optional.of(new Lsn(500)), run.assembler().heldFrom(new Lsn(800)), "committed, and on its way");
+        assertEquals(Optional.of(new Lsn(500)), run.assembler().heldFrom(new Lsn(800)), "committed, and on its way");
         assertEquals(Optional.of(new Lsn(700)), run.assembler().heldFrom(new Lsn(801)));
         run.receive(WireBytes.rollbackPrepared(XID, 701, 900, ""));
         assertEquals(Optional.empty(), run.assembler().heldFrom(Lsn.INVALID));

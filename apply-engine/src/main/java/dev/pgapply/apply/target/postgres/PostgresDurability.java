@@ -87,7 +87,9 @@ final class PostgresDurability implements Durability {
                 held.classid, held.objid, held.objsubid) IS NOT DISTINCT FROM (wanted.locktype, wanted.database,
                 wanted.relation, wanted.page, wanted.tuple, wanted.transactionid, wanted.classid, wanted.objid,
                 wanted.objsubid)
-            JOIN pg_catalog.pg_prepared_xacts AS x ON held.virtualtransaction = '-1/' || x.transaction
+            JOIN pg_catalog.pg_locks AS own ON own.locktype = 'transactionid' AND own.granted AND own.pid IS NULL
+              AND own.virtualtransaction = held.virtualtransaction
+            JOIN pg_catalog.pg_prepared_xacts AS x ON x.transaction = own.transactionid
             UNION ALL
             SELECT 'server process ' || a.pid || coalesce(' (' || nullif(a.application_name, '') || ')', '')
               || coalesce(', ' || a.state, '')
