@@ -40,7 +40,7 @@ final class Stream015IT {
             SmallDecodingMemory memory = SmallDecodingMemory.of64Kilobytes(replication);
             try (EngineRun run = replication.engine()) {
                 replication.awaitApplied();
-                interleave(replication, memory);
+                interleave(replication, memory, mode);
                 replication.awaitApplied();
                 replication.assertIdentical();
                 assertEquals(3334, replication.target().count("t"));
@@ -75,7 +75,7 @@ final class Stream015IT {
         }
     }
 
-    private static void interleave(Replication replication, SmallDecodingMemory memory) throws SQLException {
+    private static void interleave(Replication replication, SmallDecodingMemory memory, Mode mode) throws SQLException {
         long before = memory.streamed();
         try (Connection connection = replication.source().connect();
                 Statement open = connection.createStatement()) {
@@ -84,6 +84,12 @@ final class Stream015IT {
             open.execute("UPDATE t SET b = sha256(b) WHERE a % 2 = 0");
             open.execute("DELETE FROM t WHERE a % 3 = 0");
             memory.awaitStreamed(before);
+            if (mode == Mode.PARALLEL) {
+                replication.awaitOnTarget(
+                        "1",
+                        "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'"
+                                + " AND application_name LIKE 'pgapply/%' AND datname = current_database()");
+            }
             replication.source().transaction("INSERT INTO t " + ROW + "5001, 9999) i", "DELETE FROM t WHERE a > 5000");
             replication.awaitSeen();
             assertEquals(2, replication.target().count("t"));

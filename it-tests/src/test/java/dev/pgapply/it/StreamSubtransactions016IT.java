@@ -9,7 +9,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// 016_stream_subxact, 018_stream_subxact_abort, 019_stream_subxact_ddl_abort: savepoints in streamed transactions.
+/// 016_stream_subxact, 018_stream_subxact_abort, 019_stream_subxact_ddl_abort: savepoints in streamed
+/// transactions.
 final class StreamSubtransactions016IT {
 
     @TempDir

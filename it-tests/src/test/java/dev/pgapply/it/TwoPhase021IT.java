@@ -19,8 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// 021_twophase and 023_twophase_stream: what the source prepares is prepared on the target, and ends there as it
-/// ends at the source.
+/// 021_twophase and 023_twophase_stream: what the source prepares is prepared on the target, and ends there as
+/// it ends at the source.
 final class TwoPhase021IT {
 
     private static PostgresServer sourceServer;

@@ -343,8 +343,70 @@ final class TwoPhaseFaultsIT {
         }
     }
 
-    /// The slot's snapshot has been begun, and its consistent point is not reached: the transaction is in neither,
-    /// and its commit brings it.
+    /// A slot is not made as long as a transaction is prepared: then it is in the copy, or nowhere.
+    @ParameterizedTest
+    @ValueSource(strings = {"COMMIT", "ROLLBACK"})
+    void aTransactionPreparedBeforeTheSlotArrivesOnce(String end) {
+        try (Replication replication = replication()) {
+            TestDatabase source = replication.source();
+            prepare(replication, "early", "INSERT INTO t VALUES (1, 'x')");
+            try (EngineRun run = replication.engine()) {
+                awaitSlotWaitsForAPreparedTransaction(source);
+                source.execute("INSERT INTO t VALUES (2, 'y')", end + " PREPARED 'early'");
+                replication.awaitApplied();
+                replication.assertIdentical();
+                assertEquals(List.of(), preparedOnTarget(replication));
+                run.assertRunning();
+            }
+        }
+    }
+
+    /// A table that is new comes with a prepared transaction: its copy waits until that is decided.
+    @ParameterizedTest
+    @ValueSource(strings = {"COMMIT", "ROLLBACK"})
+    void aTransactionPreparedWithATableThatIsNewArrivesOnce(String end) {
+        try (Replication replication = replication()) {
+            TestDatabase source = replication.source();
+            try (EngineRun run = replication.engine()) {
+                replication.awaitApplied();
+                prepare(replication, "pending", "INSERT INTO t VALUES (1, 'prepared on the target')");
+                replication.awaitSeen();
+                replication.both("CREATE TABLE later (a int PRIMARY KEY)");
+                prepare(replication, "new", "INSERT INTO t VALUES (2, 'x')", "INSERT INTO later VALUES (1)");
+                awaitSlotWaitsForAPreparedTransaction(source);
+                source.execute("INSERT INTO later VALUES (2)", end + " PREPARED 'pending'", end + " PREPARED 'new'");
+                replication.awaitApplied();
+                replication.assertIdentical();
+                assertEquals(List.of(), preparedOnTarget(replication));
+                run.assertRunning();
+            }
+        }
+    }
+
+    /// What is kept until its decision has to be kept here: the source sends it with its prepare.
+    @Test
+    void aPreparedTransactionBeyondTheSpoolsLimitStopsTheRun() {
+        try (Replication replication = replication()) {
+            replication.applyUntilNow();
+            replication.with(setup -> {
+                setup.twoPhase = false;
+                setup.streaming = new Subscription.Streaming(
+                        Optional.of(Mode.ON), 1, spool, 4096, 50_000, Subscription.Streaming.SpoolFull.WAIT);
+            });
+            try (EngineRun run = replication.engine()) {
+                replication.awaitApplied();
+                prepare(replication, "p", "INSERT INTO t SELECT g, repeat('x', 50) FROM generate_series(1, 2000) g");
+                assertEquals(ErrorCode.SPOOL_FULL, run.awaitFailure().code());
+            }
+            replication.source().execute("COMMIT PREPARED 'p'");
+            replication.with(setup -> setup.streaming = SmallDecodingMemory.spooling(Mode.ON, spool));
+            replication.applyUntilNow();
+            replication.assertIdentical();
+        }
+    }
+
+    /// The slot's snapshot has been begun, and its consistent point is not reached: the transaction is in
+    /// neither, and its commit brings it.
     @Test
     void aTransactionPreparedWhileTheSlotIsMadeArrivesOnce() throws SQLException {
         try (Replication replication = replication()) {
@@ -377,8 +439,8 @@ final class TwoPhaseFaultsIT {
         }
     }
 
-    /// The same for a table that is copied later: its rows are not in the copy, those of the other table come with
-    /// them.
+    /// The same for a table that is copied later: its rows are not in the copy, those of the other table come
+    /// with them.
     @Test
     void aTransactionPreparedWhileALaterTableIsCopiedArrivesOnce() throws SQLException {
         try (Replication replication = replication()) {
@@ -445,12 +507,20 @@ final class TwoPhaseFaultsIT {
         }
     }
 
+    private static void awaitSlotWaitsForAPreparedTransaction(TestDatabase source) {
+        awaitSlotWaits(source, "(SELECT transaction FROM pg_prepared_xacts WHERE database = current_database())");
+    }
+
     private static void awaitSlotWaitsFor(TestDatabase source, String xid) {
+        awaitSlotWaits(source, "('" + xid + "')");
+    }
+
+    private static void awaitSlotWaits(TestDatabase source, String xids) {
         Await.until(
-                "the making of a slot waits for transaction " + xid,
+                "the making of a slot waits for one of " + xids,
                 () -> source.query("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT"
-                                + " l.granted AND l.locktype = 'transactionid' AND l.transactionid = '" + xid
-                                + "' AND a.backend_type = 'walsender' AND a.datname = current_database()")
+                                + " l.granted AND l.locktype = 'transactionid' AND l.transactionid IN " + xids
+                                + " AND a.backend_type = 'walsender' AND a.datname = current_database()")
                         .equals(Optional.of("1")));
     }
 }

@@ -221,7 +221,7 @@ final class SimulatedSource {
         int at = random.nextInt(transaction.savepoints.size());
         // The source tells of every subtransaction that goes, the innermost first.
         for (int i = transaction.savepoints.size() - 1; i >= at; i--) {
-            transaction.steps.add(new Step.RollbackTo(transaction.savepoints.remove(i)));
+            transaction.steps.add(new Step.RollbackTo(transaction.savepoints.remove(/* index */ i)));
         }
     }
 

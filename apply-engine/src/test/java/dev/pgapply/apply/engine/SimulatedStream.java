@@ -58,6 +58,11 @@ final class SimulatedStream implements ReplicationStream {
         SimulatedSource.TABLES.forEach(table -> messages.add(SimulatedMessages.relation(0, table)));
     }
 
+    /// How far the receiver knows the source to be.
+    Lsn told() {
+        return decoded;
+    }
+
     /// How many reads come before the next [Pause].
     void allow(int reads) {
         readsLeft = reads;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A streamed transaction is spooled until its commit or prepare, and what was rolled back of it is removed;
 /// then it is handed out as one piece. A prepared one may have to wait for its decision; then it comes like one
-/// that was never prepared, and until then [#heldFrom()] says what must not be confirmed to the source.
+/// that was never prepared, and until then [#heldFrom(Lsn)] says what must not be confirmed to the source.
 ///
 /// One per connection, used by one thread; what it has handed out may go to another. After an exception, its own or
 /// that of the consumer, it can only be
