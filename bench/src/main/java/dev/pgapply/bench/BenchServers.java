@@ -136,14 +136,11 @@ record BenchServers(PostgresServer source, PostgresServer target) implements Aut
         }
     }
 
-    /// CPU milliseconds of the busiest process of a kind that belongs to a subscription of ours.
-    static long cpu(PostgresServer server, String kind, String subscription) {
-        return server
-                .query(
-                        "postgres",
-                        "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE backend_type = '" + kind
-                                + "' AND application_name = 'pgapply/" + subscription + "'")
-                .stream()
+    /// CPU milliseconds of the busiest of some processes of a server.
+    ///
+    /// @param which a condition on `pg_stat_activity`
+    static long cpu(PostgresServer server, String which) {
+        return server.query("postgres", "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE " + which).stream()
                 .flatMap(pids -> Arrays.stream(pids.split(",", -1)))
                 .mapToLong(pid -> cpu(Long.parseLong(pid)))
                 .max()

@@ -27,8 +27,11 @@ final class DrainBench {
         this.oursOnly = oursOnly;
     }
 
-    /// One drain by pgapply, with CPU seconds.
-    private record Drain(double seconds, double walsender, double backend, double jvm, int inOrder) {}
+    /// One drain, with CPU seconds.
+    ///
+    /// @param writer the process that writes: the server's apply worker, or the backend of pgapply's connection
+    /// @param jvm of pgapply, the harness included
+    private record Drain(double seconds, double walsender, double writer, double jvm, int inOrder) {}
 
     static void printHead() {
         System.out.printf(
@@ -38,11 +41,11 @@ final class DrainBench {
                 "server's",
                 "pgapply",
                 "ratio",
-                "pgapply's CPU: walsender / backend / JVM; load before");
+                "CPU: walsender + apply worker | walsender + backend + JVM; load before");
     }
 
     void measure(Workload workload, int rounds) throws Exception {
-        List<Double> own = new ArrayList<>();
+        List<Drain> own = new ArrayList<>();
         List<Drain> ours = new ArrayList<>();
         List<Double> ratios = new ArrayList<>();
         double load = java.lang.management.ManagementFactory.getOperatingSystemMXBean()
@@ -56,33 +59,35 @@ final class DrainBench {
                     .orElseThrow());
             boolean oursFirst = round % 2 == 1;
             Drain drain = oursFirst ? drainOurs(workload, names, end) : null;
-            double seconds = oursOnly ? 0 : drainOwn(workload, names, end);
+            Drain theirs = oursOnly ? new Drain(0, 0, 0, 0, 0) : drainOwn(workload, names, end);
             Drain measured = drain == null ? drainOurs(workload, names, end) : drain;
-            own.add(seconds);
+            own.add(theirs);
             ours.add(measured);
-            ratios.add(seconds / measured.seconds());
+            ratios.add(theirs.seconds() / measured.seconds());
             if (!oursOnly) {
                 servers.requireIdentical(names.from(), names.toOwn());
             }
             servers.requireIdentical(names.from(), names.toOurs());
             servers.remove(names);
         }
-        Drain typical = ours.stream()
-                .sorted(Comparator.comparingDouble(Drain::seconds))
-                .toList()
-                .get(ours.size() / 2);
+        print(workload, median(own), median(ours), ratios.stream().sorted().toList().get(rounds / 2), load);
+    }
+
+    private static void print(Workload workload, Drain own, Drain ours, double ratio, double load) {
         System.out.printf(
                 Locale.ROOT,
-                "%-26s %9.2fs %9.2fs %6.2fx   %.1f / %.1f / %.1f s; %.1f%s%n",
+                "%-26s %9.2fs %9.2fs %6.2fx   %.1f + %.1f | %.1f + %.1f + %.1f s; %.1f%s%n",
                 workload.name(),
-                median(own),
-                typical.seconds(),
-                median(ratios),
-                typical.walsender(),
-                typical.backend(),
-                typical.jvm(),
+                own.seconds(),
+                ours.seconds(),
+                ratio,
+                own.walsender(),
+                own.writer(),
+                ours.walsender(),
+                ours.writer(),
+                ours.jvm(),
                 load,
-                typical.inOrder() > 0 ? "; " + typical.inOrder() + " groups in order" : "");
+                ours.inOrder() > 0 ? "; " + ours.inOrder() + " groups in order" : "");
     }
 
     private Drain drainOurs(Workload workload, Databases names, Lsn end) throws InterruptedException {
@@ -105,8 +110,14 @@ final class DrainBench {
                         jvmAtStart.set(BenchServers.cpu(self));
                     }
                     case EngineEvent.Confirmed ignored -> {
-                        walsender.set(BenchServers.cpu(servers.source(), "walsender", names.subscription()));
-                        backend.set(BenchServers.cpu(servers.target(), "client backend", names.subscription()));
+                        walsender.set(BenchServers.cpu(
+                                servers.source(),
+                                "backend_type = 'walsender' AND application_name = 'pgapply/" + names.subscription()
+                                        + "'"));
+                        backend.set(BenchServers.cpu(
+                                servers.target(),
+                                "backend_type = 'client backend' AND application_name = 'pgapply/"
+                                        + names.subscription() + "'"));
                     }
                     case EngineEvent.AppliedInOrder ignored -> inOrder.incrementAndGet();
                     default -> {}
@@ -122,7 +133,7 @@ final class DrainBench {
                 inOrder.get());
     }
 
-    private double drainOwn(Workload workload, Databases names, Lsn end) throws InterruptedException {
+    private Drain drainOwn(Workload workload, Databases names, Lsn end) throws InterruptedException {
         long start = System.nanoTime();
         servers.target().execute(names.toOwn(), "ALTER SUBSCRIPTION " + names.own() + " ENABLE");
         String reached = "SELECT 1 FROM pg_replication_slots WHERE slot_name = '" + names.own()
@@ -134,11 +145,19 @@ final class DrainBench {
             Thread.sleep(5);
         }
         double seconds = (System.nanoTime() - start) / 1e9;
+        long walsender = BenchServers.cpu(
+                servers.source(), "backend_type = 'walsender' AND application_name = '" + names.own() + "'");
+        long worker = BenchServers.cpu(
+                servers.target(),
+                "backend_type = 'logical replication apply worker' AND datname = '" + names.toOwn() + "'");
         servers.target().execute(names.toOwn(), "ALTER SUBSCRIPTION " + names.own() + " DISABLE");
-        return seconds;
+        return new Drain(seconds, walsender / 1000.0, worker / 1000.0, 0, 0);
     }
 
-    private static double median(List<Double> values) {
-        return values.stream().sorted().toList().get(values.size() / 2);
+    private static Drain median(List<Drain> drains) {
+        return drains.stream()
+                .sorted(Comparator.comparingDouble(Drain::seconds))
+                .toList()
+                .get(drains.size() / 2);
     }
 }
