@@ -9,7 +9,7 @@ import java.util.List;
 /// bench/run [--scale 1] [--rounds 3] [--seconds 20] [--only-ours] [workload …]
 /// ```
 ///
-/// Without a workload all of them and `latency`; a name stands for all that begin with it.
+/// Without a workload all of them and `latency`; `pgbench*` stands for all that begin so.
 public final class Bench {
 
     private Bench() {}
@@ -43,6 +43,10 @@ public final class Bench {
     }
 
     private static boolean isWanted(String name, List<String> wanted) {
-        return wanted.isEmpty() || wanted.stream().anyMatch(name::startsWith);
+        return wanted.isEmpty()
+                || wanted.stream()
+                        .anyMatch(one -> one.endsWith("*")
+                                ? name.startsWith(one.substring(0, one.length() - 1))
+                                : name.equals(one));
     }
 }

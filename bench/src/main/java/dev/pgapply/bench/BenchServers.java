@@ -140,7 +140,9 @@ record BenchServers(PostgresServer source, PostgresServer target) implements Aut
     ///
     /// @param which a condition on `pg_stat_activity`
     static long cpu(PostgresServer server, String which) {
-        return server.query("postgres", "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE " + which).stream()
+        return server
+                .query("postgres", "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE " + which)
+                .stream()
                 .flatMap(pids -> Arrays.stream(pids.split(",", -1)))
                 .mapToLong(pid -> cpu(Long.parseLong(pid)))
                 .max()

@@ -70,7 +70,12 @@ final class DrainBench {
             servers.requireIdentical(names.from(), names.toOurs());
             servers.remove(names);
         }
-        print(workload, median(own), median(ours), ratios.stream().sorted().toList().get(rounds / 2), load);
+        print(
+                workload,
+                median(own),
+                median(ours),
+                ratios.stream().sorted().toList().get(rounds / 2),
+                load);
     }
 
     private static void print(Workload workload, Drain own, Drain ours, double ratio, double load) {
