@@ -138,7 +138,7 @@ public final class Options {
             "--streaming",
             Group.STREAM,
             "off|on|parallel",
-            "large transactions come while they are open: kept (14+), or written too (16+); none: the most",
+            "large ones while they are open: kept (14+) or written too (16+); none: the most",
             "",
             constant(Mode.class));
 
@@ -272,11 +272,18 @@ public final class Options {
             ALLOW_TRIGGERS,
             DEBUG);
 
+    private static final List<Option<?>> JOB = List.of(CONFIG, NAME, SOURCE, TARGET, SLOT, DEBUG);
+
     private Options() {}
 
     /// All of them, in the order of `--help`.
     public static List<Option<?>> all() {
         return ALL;
+    }
+
+    /// Those of every verb that looks at a job.
+    public static List<Option<?>> ofAJob() {
+        return JOB;
     }
 
     private static Option<Boolean> toggle(String flag, Group group, String description) {

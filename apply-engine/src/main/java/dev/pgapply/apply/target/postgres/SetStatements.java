@@ -64,7 +64,8 @@ final class SetStatements {
     /// Counts the rows that are there. Parameters as of [#delete].
     String probe(List<Column> key) {
         return checked(
-                "SELECT 1 FROM " + reference + " AS t, " + arrays(key) + " WHERE " + joined(key, 0), arrayCount(key) + 1);
+                "SELECT 1 FROM " + reference + " AS t, " + arrays(key) + " WHERE " + joined(key, 0),
+                arrayCount(key) + 1);
     }
 
     /// Parameters: the values of `set`, then of `key`, then the number 1.
