@@ -43,7 +43,9 @@ final class StatusIT {
         }
     }
 
-    private static Launcher status(Replication replication, int exitCode) {
+    private record Output(String stdout, String stderr) {}
+
+    private static Output status(Replication replication, int exitCode) {
         try (Launcher status = Launcher.start(
                 List.of(
                         "status",
@@ -56,7 +58,7 @@ final class StatusIT {
                         replication.target().uri()),
                 Map.of())) {
             assertEquals(exitCode, status.awaitExit(), status.stderr());
-            return status;
+            return new Output(status.stdout(), status.stderr());
         }
     }
 }
