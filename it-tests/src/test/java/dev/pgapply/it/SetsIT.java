@@ -296,6 +296,29 @@ final class SetsIT {
     }
 
     @Test
+    void aValueThatADeferrableKeyWouldHaveTwiceStopsALargeTransaction() {
+        try (Replication replication = Replication.newest()) {
+            replication.both("CREATE TABLE t (id int PRIMARY KEY, v int UNIQUE DEFERRABLE)");
+            replication.with(setup -> {
+                setup.targetRows = Subscription.TargetRows.KEEP;
+                setup.writer = new Subscription.Writer(true, 100, 8L << 20, Duration.ofSeconds(1), false);
+            });
+            replication.applyUntilNow();
+            replication.target().execute("INSERT INTO t VALUES (-1, 321)");
+            replication.source().execute("INSERT INTO t SELECT g, g FROM generate_series(1, 333) g");
+            replication.with(setup -> setup.until = Optional.of(new Subscription.Until.Now()));
+            try (EngineRun run = replication.engine()) {
+                ApplyException failure = run.awaitFailure();
+                assertTrue(failure instanceof ApplyException.ConflictStop, failure::toString);
+            }
+            assertEquals(1, replication.target().count("t"));
+            replication.target().execute("DELETE FROM t");
+            replication.applyUntilNow();
+            replication.assertIdentical();
+        }
+    }
+
+    @Test
     void valuesThatChangePlacesInAnotherKeyArriveInOrder() {
         try (Replication replication = Replication.newest()) {
             replication.both("CREATE TABLE t (id int PRIMARY KEY, u int UNIQUE)");

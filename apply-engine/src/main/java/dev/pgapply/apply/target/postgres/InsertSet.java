@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 final class InsertSet {
 
     /// So few rows are inserted one by one: a COPY costs more than its rows then.
-    private static final int MIN_COPY_ROWS = 5;
+    private static final int MIN_COPY_ROWS = 4;
 
     /// A larger row goes by itself: the server puts a row of a COPY together before it takes it apart.
     private static final int LARGE_ROW_BYTES = 16 << 20;

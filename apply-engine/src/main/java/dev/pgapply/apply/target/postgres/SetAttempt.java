@@ -104,13 +104,13 @@ final class SetAttempt {
             }
         }
         sets.flush();
-        if (continues) {
-            pipeline.simple(RELEASE);
-        }
         TransactionEvent.Commit commit = lastCommit;
         if (commit != null) {
             commit(commit);
         } else {
+            if (continues) {
+                pipeline.simple(RELEASE);
+            }
             sync();
         }
         sets.succeeded();
