@@ -20,9 +20,7 @@ final class StatusIT {
             try (EngineRun run = replication.engine()) {
                 replication.source().execute("INSERT INTO t VALUES (1)");
                 replication.awaitApplied();
-                replication
-                        .source()
-                        .execute("BEGIN", "INSERT INTO t VALUES (2)", "PREPARE TRANSACTION 'pending'");
+                replication.source().execute("BEGIN", "INSERT INTO t VALUES (2)", "PREPARE TRANSACTION 'pending'");
                 replication.awaitSeen();
                 String running = status(replication, 0).stdout();
                 assertTrue(running.contains("\"running\":true"), running);
