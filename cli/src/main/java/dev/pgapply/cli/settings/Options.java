@@ -138,7 +138,7 @@ public final class Options {
             "--streaming",
             Group.STREAM,
             "off|on|parallel",
-            "large ones while they are open: kept (14+) or written too (16+); none: the most",
+            "large ones while open: on, kept (14+); parallel, written too (16+)",
             "",
             constant(Mode.class));
 
