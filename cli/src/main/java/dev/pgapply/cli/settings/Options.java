@@ -157,7 +157,7 @@ public final class Options {
             "--heartbeat",
             Group.STREAM,
             "TIME",
-            "write a message into the source's log so often, that the slot of an idle one moves",
+            "write into the source's log so often, that the slot moves where nothing happens",
             "",
             Quantity::parseDuration);
 
