@@ -157,7 +157,7 @@ public final class Options {
             "--heartbeat",
             Group.STREAM,
             "TIME",
-            "write into the source's log so often, that the slot moves where nothing happens",
+            "write into the source's log so often, so that an idle slot moves",
             "",
             Quantity::parseDuration);
 
