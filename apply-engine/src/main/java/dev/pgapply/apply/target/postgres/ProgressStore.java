@@ -53,11 +53,7 @@ sealed interface ProgressStore {
     /// @param role the session's role, for what it should be granted
     /// @param warn hears what a missing right costs
     static ProgressStore open(
-            Connection session,
-            String origin,
-            String subscription,
-            String role,
-            Consumer<String> warn)
+            Connection session, String origin, String subscription, String role, Consumer<String> warn)
             throws SQLException {
         if (ReplicationOrigins.areUsable(session)) {
             ReplicationOrigins.create(session, origin);
