@@ -3,7 +3,7 @@ package dev.pgapply.cli;
 import dev.pgapply.cli.settings.Option;
 import dev.pgapply.cli.settings.Option.Group;
 import dev.pgapply.cli.settings.Option.Kind;
-import dev.pgapply.cli.settings.Options;
+import java.util.List;
 import java.util.Locale;
 
 /// The list of options in `--help`: by paragraph, one line each.
@@ -11,13 +11,15 @@ final class Help {
 
     private Help() {}
 
-    static String options() {
+    static String options(List<Option<?>> options) {
         StringBuilder text = new StringBuilder();
         for (Group group : Group.values()) {
-            text.append('\n').append(group.title()).append(":\n");
-            Options.all().stream()
-                    .filter(option -> option.group() == group)
-                    .forEach(option -> text.append(line(option)));
+            List<Option<?>> members =
+                    options.stream().filter(option -> option.group() == group).toList();
+            if (!members.isEmpty()) {
+                text.append('\n').append(group.title()).append(":\n");
+                members.forEach(option -> text.append(line(option)));
+            }
         }
         return text.append(entry("  -h, --help", "show this text")).toString();
     }

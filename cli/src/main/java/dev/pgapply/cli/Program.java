@@ -49,6 +49,7 @@ final class Program {
         root.usageMessage().width(120);
         root.addSubcommand("demo", new DemoCommand(out, console).spec());
         root.addSubcommand("run", new RunCommand(environment, console, engines).spec());
+        root.addSubcommand("status", new StatusCommand(environment, out, console).spec());
         root.addSubcommand("version", new VersionCommand(out).spec());
         commandLine = new CommandLine(root)
                 .setOut(out)

@@ -7,12 +7,9 @@ import dev.pgapply.cli.output.Console;
 import dev.pgapply.cli.output.LogLines;
 import dev.pgapply.cli.output.ProgressLines;
 import dev.pgapply.cli.settings.Job;
-import dev.pgapply.cli.settings.Option;
-import dev.pgapply.cli.settings.Option.Kind;
 import dev.pgapply.cli.settings.Options;
 import dev.pgapply.cli.settings.Settings;
 import java.time.InstantSource;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -20,9 +17,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.event.Level;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.Model.UsageMessageSpec;
-import picocli.CommandLine.ParseResult;
 
 /// `pgapply run`: copies what is not copied yet, then applies every committed transaction; always resumes.
 final class RunCommand implements Callable<Integer> {
@@ -48,7 +42,8 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         StopSignals signals = StopSignals.install(console);
-        Map<String, List<String>> flags = flags(spec.commandLine().getParseResult());
+        Map<String, List<String>> flags =
+                OptionSpecs.given(Options.all(), spec.commandLine().getParseResult());
         boolean debug = flags.containsKey(Options.DEBUG.flag());
         try {
             Settings settings = Settings.collect(flags, environment.variables());
@@ -97,29 +92,9 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private static Map<String, List<String>> flags(ParseResult parsed) {
-        Map<String, List<String>> flags = new HashMap<>();
-        for (Option<?> option : Options.all()) {
-            List<String> values = parsed.matchedOptionValue(option.flag(), List.of());
-            if (!values.isEmpty()) {
-                flags.put(option.flag(), values);
-            }
-        }
-        return flags;
-    }
-
     private static CommandSpec describe(RunCommand command) {
         CommandSpec spec = CommandSpec.wrapWithoutInspection(command);
-        for (Option<?> option : Options.all()) {
-            OptionSpec.Builder builder = OptionSpec.builder(option.flags().toArray(String[]::new))
-                    .type(List.class)
-                    .auxiliaryTypes(String.class);
-            spec.addOption(
-                    option.kind() == Kind.SWITCH
-                            ? builder.arity("0..1").fallbackValue("true").build()
-                            : builder.arity("1").build());
-        }
-        spec.addOption(OptionSpec.builder("-h", "--help").usageHelp(true).build());
+        OptionSpecs.add(Options.all(), spec);
         spec.usageMessage()
                 .description(
                         "Copies the tables that are not copied yet, then applies every committed transaction of the"
@@ -131,7 +106,6 @@ final class RunCommand implements Callable<Integer> {
                         "file (slot_wait). Flags beat the environment, the environment beats the file.",
                         "URIs: PGAPPLY_SOURCE_URI and PGAPPLY_TARGET_URI. Passwords: ~/.pgpass or password_file in the file.");
         spec.usageMessage().width(120);
-        spec.usageMessage().sectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, help -> Help.options());
         return spec;
     }
 }

@@ -42,12 +42,12 @@ class ProgramTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                                 | pgapply: USAGE: a verb is needed: demo, run, version
+                                 | pgapply: USAGE: a verb is needed: demo, run, status, version
             rum                  | pgapply: USAGE: unknown verb rum; did you mean run?
             verify               | pgapply: USAGE: unknown verb verify; did you mean version?
             run --sorce x        | pgapply: USAGE: unknown option --sorce; did you mean --source?
             run --sorce=x        | pgapply: USAGE: unknown option --sorce; did you mean --source?
-            run --two-phase      | pgapply: USAGE: unknown option --two-phase; did you mean --group-age?
+            run --three-phase    | pgapply: USAGE: unknown option --three-phase; did you mean --two-phase?
             run -x               | pgapply: USAGE: unknown option -x; did you mean --help?
             run --name           | pgapply: USAGE: --name needs a value
             run --name --slot s  | pgapply: USAGE: --name needs a value
@@ -66,7 +66,18 @@ class ProgramTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-V", "--version", "version", "-h", "--help", "run --help", "run -h", "version --help"})
+    @ValueSource(
+            strings = {
+                "-V",
+                "--version",
+                "version",
+                "-h",
+                "--help",
+                "run --help",
+                "run -h",
+                "status --help",
+                "version --help"
+            })
     void whatWasAskedForGoesToStandardOutput(String arguments) {
         assertEquals(0, execute(arguments.split(" ")));
         assertFalse(out.toString().isBlank());

@@ -25,13 +25,7 @@ final class EarlyApplyIT {
     @BeforeAll
     static void start() {
         replication = Replication.newest();
-        replication
-                .source()
-                .execute("ALTER DATABASE "
-                        + replication
-                                .source()
-                                .query("SELECT current_database()")
-                                .orElseThrow() + " SET logical_decoding_work_mem = '64kB'");
+        SmallDecodingMemory.of64Kilobytes(replication);
         replication.both(
                 "CREATE TABLE t (id int PRIMARY KEY, v text)",
                 "CREATE TABLE log (id int, v text)",
@@ -50,16 +44,14 @@ final class EarlyApplyIT {
 
     @Test
     void openTransactionIsOnTheTargetBeforeItsCommitAndSeenAfterwards() throws SQLException {
-        try (Connection connection = replication.source().connect();
-                Statement open = connection.createStatement()) {
-            connection.setAutoCommit(false);
+        inOpenTransaction(replication, (connection, open) -> {
             insert(open, 1, 30_000);
             awaitWrittenAhead();
             assertEquals(0, replication.target().count("t WHERE id BETWEEN 1 AND 30000"));
             replication.source().execute("INSERT INTO other VALUES (1)");
             replication.awaitSeen();
             connection.commit();
-        }
+        });
         replication.awaitSeen();
         replication.assertIdentical();
         assertEquals(Optional.of("0"), writtenAhead());
@@ -67,16 +59,14 @@ final class EarlyApplyIT {
 
     @Test
     void updateOfARowWhoseInsertCommittedWhileTheTransactionWasOpenFindsIt() throws SQLException {
-        try (Connection connection = replication.source().connect();
-                Statement open = connection.createStatement()) {
-            connection.setAutoCommit(false);
+        inOpenTransaction(replication, (connection, open) -> {
             insert(open, 100_001, 130_000);
             awaitWrittenAhead();
             replication.source().execute("INSERT INTO t SELECT i, 'committed' FROM generate_series(200001, 203000) i");
             open.execute("UPDATE t SET v = v || ' updated' WHERE id BETWEEN 200001 AND 203000");
             insert(open, 130_001, 135_000);
             connection.commit();
-        }
+        });
         replication.awaitSeen();
         replication.assertIdentical();
         assertEquals(List.of(), engine.events(EngineEvent.ConflictSkipped.class));
@@ -84,9 +74,7 @@ final class EarlyApplyIT {
 
     @Test
     void whatIsRolledBackToASavepointIsNeverSeen() throws SQLException {
-        try (Connection connection = replication.source().connect();
-                Statement open = connection.createStatement()) {
-            connection.setAutoCommit(false);
+        inOpenTransaction(replication, (connection, open) -> {
             insert(open, 300_001, 305_000);
             open.execute("SAVEPOINT a");
             insert(open, 305_001, 310_000);
@@ -102,7 +90,7 @@ final class EarlyApplyIT {
             open.execute("SAVEPOINT a");
             insert(open, 325_001, 330_000);
             connection.commit();
-        }
+        });
         replication.awaitSeen();
         replication.assertIdentical();
         assertEquals(15_000, replication.target().count("t WHERE id BETWEEN 300001 AND 330000"));
@@ -110,13 +98,11 @@ final class EarlyApplyIT {
 
     @Test
     void rolledBackTransactionLeavesNothing() throws SQLException {
-        try (Connection connection = replication.source().connect();
-                Statement open = connection.createStatement()) {
-            connection.setAutoCommit(false);
+        inOpenTransaction(replication, (connection, open) -> {
             insert(open, 400_001, 430_000);
             awaitWrittenAhead();
             connection.rollback();
-        }
+        });
         replication.source().execute("INSERT INTO other VALUES (4)");
         replication.awaitSeen();
         replication.assertIdentical();
@@ -156,9 +142,7 @@ final class EarlyApplyIT {
     /// one: the open one gives way, nothing stops.
     @Test
     void openTransactionGivesWayToACommittedOneThatWaitsForIt() throws SQLException {
-        try (Connection connection = replication.source().connect();
-                Statement open = connection.createStatement()) {
-            connection.setAutoCommit(false);
+        inOpenTransaction(replication, (connection, open) -> {
             open.execute("INSERT INTO log VALUES (-1, 'open')");
             insert(open, 600_001, 630_000);
             awaitWrittenAhead();
@@ -167,7 +151,7 @@ final class EarlyApplyIT {
             assertEquals(Optional.of("committed"), replication.target().query("SELECT v FROM log WHERE id = -1"));
             open.execute("DELETE FROM log WHERE v = 'open'");
             connection.rollback();
-        }
+        });
         replication.source().execute("DELETE FROM log WHERE id = -1");
         replication.awaitSeen();
         replication.assertIdentical();
@@ -199,21 +183,16 @@ final class EarlyApplyIT {
     @Test
     void conflictOfAnOpenTransactionIsToldWhereItWasCommitted() throws SQLException {
         try (Replication own = Replication.newest()) {
-            own.source()
-                    .execute("ALTER DATABASE "
-                            + own.source().query("SELECT current_database()").orElseThrow()
-                            + " SET logical_decoding_work_mem = '64kB'");
+            SmallDecodingMemory.of64Kilobytes(own);
             own.both("CREATE TABLE t (id int PRIMARY KEY, v text)");
             own.source().execute("INSERT INTO t VALUES (1, 'a')");
             try (EngineRun run = own.engine()) {
                 own.awaitSeen();
                 own.target().execute("INSERT INTO t VALUES (5000, 'in the way')");
-                try (Connection connection = own.source().connect();
-                        Statement open = connection.createStatement()) {
-                    connection.setAutoCommit(false);
+                inOpenTransaction(own, (connection, open) -> {
                     insert(open, 2, 30_000);
                     connection.commit();
-                }
+                });
                 ApplyException stop = run.awaitFailure();
                 assertEquals(ErrorCode.CONFLICT, stop.code());
                 assertTrue(stop.lsn().isPresent());
@@ -225,9 +204,7 @@ final class EarlyApplyIT {
     /// Written after what it waits for is free, and only once, whichever server process was killed.
     @Test
     void lostSessionOfAnOpenTransactionIsNoLoss() throws SQLException {
-        try (Connection connection = replication.source().connect();
-                Statement open = connection.createStatement()) {
-            connection.setAutoCommit(false);
+        inOpenTransaction(replication, (connection, open) -> {
             insert(open, 800_001, 830_000);
             awaitWrittenAhead();
             replication
@@ -236,7 +213,7 @@ final class EarlyApplyIT {
                             + " AND state = 'idle in transaction'");
             insert(open, 830_001, 860_000);
             connection.commit();
-        }
+        });
         replication.awaitSeen();
         replication.assertIdentical();
     }
@@ -244,10 +221,7 @@ final class EarlyApplyIT {
     @Test
     void modeOnKeepsOpenTransactionsUntilTheirCommit() throws SQLException {
         try (Replication own = Replication.newest()) {
-            own.source()
-                    .execute("ALTER DATABASE "
-                            + own.source().query("SELECT current_database()").orElseThrow()
-                            + " SET logical_decoding_work_mem = '64kB'");
+            SmallDecodingMemory.of64Kilobytes(own);
             own.both("CREATE TABLE t (id int PRIMARY KEY, v text)");
             own.with(setup -> setup.streaming = new Subscription.Streaming(
                     Optional.of(Subscription.Streaming.Mode.ON),
@@ -256,17 +230,29 @@ final class EarlyApplyIT {
                     setup.streaming.spoolMemoryBytes(),
                     setup.streaming.spoolLimitBytes(),
                     setup.streaming.spoolFull()));
-            try (EngineRun run = own.engine();
-                    Connection connection = own.source().connect();
-                    Statement open = connection.createStatement()) {
+            try (EngineRun run = own.engine()) {
                 own.awaitSeen();
-                connection.setAutoCommit(false);
-                insert(open, 1, 30_000);
-                connection.commit();
+                inOpenTransaction(own, (connection, open) -> {
+                    insert(open, 1, 30_000);
+                    connection.commit();
+                });
                 own.awaitSeen();
                 own.assertIdentical();
                 run.assertRunning();
             }
+        }
+    }
+
+    @FunctionalInterface
+    private interface Work {
+        void with(Connection connection, Statement open) throws SQLException;
+    }
+
+    private static void inOpenTransaction(Replication replication, Work work) throws SQLException {
+        try (Connection connection = replication.source().connect();
+                Statement open = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            work.with(connection, open);
         }
     }
 

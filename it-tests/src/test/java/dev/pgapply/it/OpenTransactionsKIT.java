@@ -414,6 +414,10 @@ final class OpenTransactionsKIT {
                 awaitBlocked(target, "ALTER TABLE t%");
                 source.execute("UPDATE t SET b = '2' WHERE a = 2", "COMMIT PREPARED 'g'");
                 awaitBlocked(target, "UPDATE %");
+                Await.until(
+                        "it is told what is waited for",
+                        () -> run.events(EngineEvent.Warning.class).stream()
+                                .anyMatch(warning -> warning.message().contains("waits for a lock that is held by")));
                 run.assertRunning();
                 Await.until(
                         "it is told whom the target waits for",

@@ -3,6 +3,7 @@ package dev.pgapply.it;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.pgapply.apply.ErrorCode;
+import dev.pgapply.apply.Subscription;
 import dev.pgapply.apply.Subscription.Binary;
 import dev.pgapply.apply.Subscription.Streaming.Mode;
 import java.nio.file.Path;
@@ -29,7 +30,12 @@ final class Stream015IT {
     @MethodSource(MODES)
     void interleavedTransactionsArriveWholeAndLeaveTheTargetsOwnColumnsAlone(Mode mode) throws SQLException {
         try (Replication replication = Replication.newest()) {
-            replication.with(setup -> setup.streaming = SmallDecodingMemory.spooling(mode, spool));
+            Subscription.Writer standard = Subscription.Writer.DEFAULT;
+            replication.with(setup -> {
+                setup.streaming = SmallDecodingMemory.spooling(mode, spool);
+                setup.writer = new Subscription.Writer(
+                        true, 500, standard.groupBytes(), standard.groupAge(), standard.synchronousCommit());
+            });
             TestDatabase source = replication.source();
             source.execute(
                     "CREATE TABLE t (a int PRIMARY KEY, b bytea)", "INSERT INTO t VALUES (1, 'foo'), (2, 'bar')");

@@ -123,7 +123,7 @@ final class Applier {
 
     private void take(ChangeQueue.Batch batch) {
         batch.events().forEach(this::takeNext);
-        if (batch.idleAt().isValid() && current == null) {
+        if (!unknownTable && batch.idleAt().isValid() && current == null) {
             passed = passed.max(batch.idleAt());
         }
     }

@@ -135,7 +135,12 @@ public final class Receiver implements ReplicationStream.Handler, AutoCloseable 
     /// Removes what is spooled; only after [#run] has ended.
     @Override
     public void close() {
-        assembler.close();
+        try {
+            assembler.close();
+        } catch (SpoolException e) {
+            // Nothing in it is needed any more.
+            warn.accept(String.valueOf(e.getMessage()));
+        }
     }
 
     @Override

@@ -138,7 +138,7 @@ public final class Options {
             "--streaming",
             Group.STREAM,
             "off|on|parallel",
-            "large transactions come while they are open: kept (14+), or written too (16+); none: the most",
+            "large ones while open: on, kept (14+); parallel, written too (16+)",
             "",
             constant(Mode.class));
 
@@ -157,7 +157,7 @@ public final class Options {
             "--heartbeat",
             Group.STREAM,
             "TIME",
-            "write a message into the source's log so often, that the slot of an idle one moves",
+            "write into the source's log so often, so that an idle slot moves",
             "",
             Quantity::parseDuration);
 
@@ -272,11 +272,18 @@ public final class Options {
             ALLOW_TRIGGERS,
             DEBUG);
 
+    private static final List<Option<?>> JOB = List.of(CONFIG, NAME, SOURCE, TARGET, SLOT, DEBUG);
+
     private Options() {}
 
     /// All of them, in the order of `--help`.
     public static List<Option<?>> all() {
         return ALL;
+    }
+
+    /// Those of every verb that looks at a job.
+    public static List<Option<?>> ofAJob() {
+        return JOB;
     }
 
     private static Option<Boolean> toggle(String flag, Group group, String description) {

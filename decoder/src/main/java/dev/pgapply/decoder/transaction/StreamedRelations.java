@@ -3,7 +3,6 @@ package dev.pgapply.decoder.transaction;
 import dev.pgapply.decoder.Relation;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /// The relations described inside one streamed transaction, which are for it alone until it has committed. The
 /// source describes every relation anew in each such transaction, and again after each abort in it.
@@ -17,8 +16,6 @@ final class StreamedRelations implements Relations {
     /// Everything that was described, each with the instance that stands for it.
     private final Map<Relation, Relation> instances = new HashMap<>();
 
-    private @Nullable Relation last;
-
     StreamedRelations(RelationCache committed) {
         this.committed = committed;
     }
@@ -31,20 +28,14 @@ final class StreamedRelations implements Relations {
             return described.equals(known) ? known : described;
         });
         arrivals.put(relation.oid(), new Arrival(instance, committed.nextArrival()));
-        last = null;
     }
 
     @Override
     public Relation get(int oid) {
-        Relation candidate = last;
-        if (candidate != null && candidate.oid() == oid) {
-            return candidate;
-        }
         Arrival found = arrivals.get(oid);
         if (found == null) {
             throw UnexpectedMessageException.unknownRelation(oid);
         }
-        last = found.relation();
         return found.relation();
     }
 
@@ -52,7 +43,6 @@ final class StreamedRelations implements Relations {
     /// it described so far for known, neither here nor after the commit.
     void aborted() {
         arrivals.clear();
-        last = null;
     }
 
     /// The transaction has committed: what it described since the last abort holds for all.
@@ -70,7 +60,6 @@ final class StreamedRelations implements Relations {
 
         private final Map<Relation, Relation> instances;
         private final Map<Integer, Relation> byOid = new HashMap<>();
-        private @Nullable Relation last;
 
         FromBeginning(Map<Relation, Relation> instances) {
             this.instances = instances;
@@ -79,20 +68,14 @@ final class StreamedRelations implements Relations {
         @Override
         public void put(Relation relation) {
             byOid.put(relation.oid(), instances.getOrDefault(relation, relation));
-            last = null;
         }
 
         @Override
         public Relation get(int oid) {
-            Relation candidate = last;
-            if (candidate != null && candidate.oid() == oid) {
-                return candidate;
-            }
             Relation found = byOid.get(oid);
             if (found == null) {
                 throw UnexpectedMessageException.unknownRelation(oid);
             }
-            last = found;
             return found;
         }
     }

@@ -20,9 +20,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.IntStream;
 import org.postgresql.PGConnection;
 
 /// A PostgreSQL target, 10 or newer. One object per engine.
@@ -174,7 +172,7 @@ public final class PostgresTarget implements TargetEngine {
                     connector.open(profile(sockets, main.source()).with("lock_timeout", EARLY_LOCK_PATIENCE));
             try {
                 planForAnyValue(session);
-                ProgressStore.join(main.store(), session.connection(), earlyOrigin(number));
+                ProgressStore.join(main.store(), session.connection(), number);
                 if (!lock.join(session.connection(), main.serverProcess())) {
                     throw new SQLException("the instance has lost its lock");
                 }
@@ -189,17 +187,6 @@ public final class PostgresTarget implements TargetEngine {
         } catch (SchemaException e) {
             throw errors.translate(e);
         }
-    }
-
-    /// Two sessions cannot have the same origin; the position of one is not what progress goes by.
-    private String earlyOrigin(int number) {
-        return subscription.objectName() + "_early" + number;
-    }
-
-    private List<String> earlyOrigins() {
-        return IntStream.rangeClosed(1, subscription.streaming().parallelStreams())
-                .mapToObj(this::earlyOrigin)
-                .toList();
     }
 
     private static void planForAnyValue(PostgresSession session) throws SQLException {
@@ -227,7 +214,6 @@ public final class PostgresTarget implements TargetEngine {
                 return ProgressStore.open(
                         connection,
                         subscription.objectName(),
-                        earlyOrigins(),
                         subscription.name(),
                         subscription.target().user(),
                         warning -> listener.onEvent(new EngineEvent.Warning(warning)));

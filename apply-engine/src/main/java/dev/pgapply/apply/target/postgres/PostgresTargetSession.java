@@ -1,7 +1,6 @@
 package dev.pgapply.apply.target.postgres;
 
 import dev.pgapply.apply.ApplyException;
-import dev.pgapply.apply.ApplyException.ConflictStop;
 import dev.pgapply.apply.ApplyException.SchemaMismatch;
 import dev.pgapply.apply.ApplyException.TargetLost;
 import dev.pgapply.apply.EngineEvent;
@@ -37,7 +36,6 @@ final class PostgresTargetSession implements TargetSession {
     private static final String LOCK_NOT_AVAILABLE = "55P03";
     private static final int PG_LSN_OID = 3220;
     private static final int TIMESTAMPTZ_OID = 1184;
-    private static final String UNDEFINED_OBJECT = "42704";
 
     private final PostgresSession session;
     private final Pipeline pipeline;
@@ -52,6 +50,7 @@ final class PostgresTargetSession implements TargetSession {
     private final WriteSets sets;
     private final boolean inOrderOnly;
     private final PreparedTransactions prepared;
+    private final PreparedDecisions decisions;
 
     /// Frees what this process holds on other sessions; null if it holds nothing. While it is set, locks are not
     /// waited for long.
@@ -79,6 +78,7 @@ final class PostgresTargetSession implements TargetSession {
         this.progressStore = progressStore;
         this.progress = progress;
         this.prepared = prepared;
+        this.decisions = new PreparedDecisions(this, pipeline, progressStore, prepared, catalog);
         this.tables = tables;
         this.catalog = catalog;
         this.deferred = new DeferredUniqueness(pipeline);
@@ -105,12 +105,8 @@ final class PostgresTargetSession implements TargetSession {
         }
     }
 
-    private void commitProgress(Lsn endLsn, Instant commitTime) throws SQLException {
-        pipeline.simple("BEGIN");
-        finishWithProgress(endLsn, commitTime);
-    }
-
-    private void finishWithProgress(Lsn endLsn, Instant commitTime) throws SQLException {
+    /// Commits the progress with what was queued before.
+    void finishWithProgress(Lsn endLsn, Instant commitTime) throws SQLException {
         queueProgress(endLsn, commitTime);
         pipeline.simple("COMMIT");
         pipeline.sync();
@@ -171,86 +167,26 @@ final class PostgresTargetSession implements TargetSession {
 
     @Override
     public void commitPrepared(TransactionEvent.CommitPrepared decided) {
-        int xid = decided.xid();
         try {
-            if (!end(xid, prepared.commitSql(xid), decided.endLsn(), decided.commitTime())
-                    && !prepared.isCommitted(catalog.connection(), xid)) {
-                throw goneWith(xid, "rolled back", decided.commitLsn());
-            }
-            pipeline.simple("BEGIN");
-            pipeline.simple(prepared.forgetSql(xid));
-            finishWithProgress(decided.endLsn(), decided.commitTime());
-            prepared.ended(xid);
+            decisions.commit(decided);
         } catch (SQLException e) {
-            throw failed("committing prepared transaction " + prepared.gid(xid), e);
+            throw failed("committing prepared transaction " + prepared.gid(decided.xid()), e);
         }
     }
 
     @Override
     public void rollbackPrepared(TransactionEvent.RollbackPrepared decided) {
-        int xid = decided.xid();
         try {
-            if (!end(xid, prepared.rollbackSql(xid), decided.rollbackEndLsn(), decided.rollbackTime())
-                    && prepared.isCommitted(catalog.connection(), xid)) {
-                throw goneWith(xid, "committed", decided.rollbackEndLsn());
-            }
-            commitProgress(decided.rollbackEndLsn(), decided.rollbackTime());
-            prepared.ended(xid);
+            decisions.rollBack(decided);
         } catch (SQLException e) {
-            throw failed("rolling back prepared transaction " + prepared.gid(xid), e);
+            throw failed("rolling back prepared transaction " + prepared.gid(decided.xid()), e);
         }
-    }
-
-    /// @return whether it was prepared; if not, somebody has ended it, perhaps an earlier run of ours
-    private boolean end(int xid, String sql, Lsn endLsn, Instant time) throws SQLException {
-        if (!prepared.isPrepared(xid)) {
-            return false;
-        }
-        try {
-            end(sql, endLsn, time);
-            return true;
-        } catch (SQLException e) {
-            if (!UNDEFINED_OBJECT.equals(e.getSQLState())) {
-                throw e;
-            }
-            rollBack();
-            prepared.ended(xid);
-            return false;
-        }
-    }
-
-    /// In a round of its own, since the server takes it in no other; the position and time go with its record.
-    private void end(String sql, Lsn endLsn, Instant time) throws SQLException {
-        if (progressStore.endsPreparedWith().isPresent()) {
-            PreparedSql setUp =
-                    pipeline.prepare(progressStore.endsPreparedWith().get(), PG_LSN_OID, TIMESTAMPTZ_OID);
-            pipeline.bind(setUp, 2);
-            pipeline.parameter(endLsn.toString());
-            pipeline.parameter(ProgressStore.timestamp(time));
-            pipeline.execute(Pipeline.NO_TAG);
-            pipeline.close(setUp);
-            pipeline.sync();
-        }
-        pipeline.simple(sql);
-        pipeline.sync();
     }
 
     private ApplyException failed(String doing, SQLException e) {
         ApplyException meaning = errors.translate(doing, e);
         rollback(meaning);
         return meaning;
-    }
-
-    private ConflictStop goneWith(int xid, String how, Lsn lsn) {
-        return new ConflictStop(
-                "transaction " + prepared.gid(xid) + " was prepared on the target and somebody has " + how
-                        + " it there, against what the source decided",
-                how.equals("committed")
-                        ? "Undo its changes on the target, then: " + prepared.forgetSql(xid) + ";"
-                        : "Make its changes on the target, then: " + prepared.witnessSql(xid) + ";",
-                null,
-                lsn,
-                null);
     }
 
     /// Queues the end of a transaction that stays prepared, and the progress with it.
@@ -448,7 +384,7 @@ final class PostgresTargetSession implements TargetSession {
         }
     }
 
-    private void rollBack() throws SQLException {
+    void rollBack() throws SQLException {
         open = null;
         openRows = 0;
         deferred.clear();

@@ -10,10 +10,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /// Where the progress is kept: in rows of `pgapply.progress`, one for each commit, written with its rows and
 /// read back as the highest.
@@ -52,22 +50,15 @@ sealed interface ProgressStore {
 
     /// Sets the session up. An origin can be set up in one session only, which fences off every other writer.
     ///
-    /// @param early the origins of other sessions that commit for the subscription
     /// @param role the session's role, for what it should be granted
     /// @param warn hears what a missing right costs
     static ProgressStore open(
-            Connection session,
-            String origin,
-            List<String> early,
-            String subscription,
-            String role,
-            Consumer<String> warn)
+            Connection session, String origin, String subscription, String role, Consumer<String> warn)
             throws SQLException {
         if (ReplicationOrigins.areUsable(session)) {
             ReplicationOrigins.create(session, origin);
             ReplicationOrigins.setUp(session, origin);
-            return new WithOrigin(
-                    Stream.concat(Stream.of(origin), early.stream()).toList(), subscription);
+            return new WithOrigin(origin, subscription);
         }
         if (ReplicationOrigins.exists(session, origin)) {
             throw new SetupException(
@@ -86,9 +77,11 @@ sealed interface ProgressStore {
     /// Sets up a session that commits for the subscription besides that of [#open]. The two cannot share an origin.
     ///
     /// @param store that of the other
-    static void join(ProgressStore store, Connection session, String origin) throws SQLException {
+    /// @param number tells such sessions apart
+    static void join(ProgressStore store, Connection session, int number) throws SQLException {
         switch (store) {
-            case WithOrigin ignored -> {
+            case WithOrigin main -> {
+                String origin = main.earlyPrefix() + number;
                 ReplicationOrigins.create(session, origin);
                 ReplicationOrigins.setUp(session, origin);
             }
@@ -104,8 +97,13 @@ sealed interface ProgressStore {
 
     /// With replication origins: commits need not wait for the disk.
     ///
-    /// @param names of the origins of all sessions that commit for the subscription; some may not exist
-    record WithOrigin(List<String> names, String subscription) implements ProgressStore {
+    /// @param name of the origin of the session that holds the lock
+    record WithOrigin(String name, String subscription) implements ProgressStore {
+
+        /// How the names of the other sessions' origins begin. No subscription can have such a name.
+        String earlyPrefix() {
+            return name + ":early";
+        }
 
         @Override
         public Lsn read(Connection session) throws SQLException {
@@ -138,9 +136,12 @@ sealed interface ProgressStore {
         public Lsn durable(Connection other, Lsn committed) throws SQLException {
             try (PreparedStatement query = other.prepareStatement("SELECT lsn::text FROM"
                     + " (SELECT pg_catalog.pg_replication_origin_progress(roname, true) AS lsn"
-                    + " FROM pg_catalog.pg_replication_origin WHERE roname = ANY (?) OFFSET 0) AS flushed"
+                    + " FROM pg_catalog.pg_replication_origin WHERE roname = ?"
+                    + " OR pg_catalog.left(roname, ?) = ? OFFSET 0) AS flushed"
                     + " WHERE lsn IS NOT NULL ORDER BY lsn DESC LIMIT 1")) {
-                query.setArray(1, other.createArrayOf("text", names.toArray()));
+                query.setString(1, name);
+                query.setInt(2, earlyPrefix().length());
+                query.setString(3, earlyPrefix());
                 return lsn(query);
             }
         }

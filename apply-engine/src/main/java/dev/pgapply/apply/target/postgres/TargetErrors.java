@@ -103,6 +103,14 @@ public final class TargetErrors {
                                         table == null ? List.of() : List.of(table)),
                         e);
             case "28P01", "28000", "3D000" -> new TargetLost(ErrorCode.TARGET_REFUSED, what, "", e);
+            case "53400" ->
+                new SetupException(
+                        ErrorCode.SETUP,
+                        what,
+                        "On the target: ALTER SYSTEM SET max_replication_slots = …; (from 18 on"
+                                + " max_active_replication_origins) and restart it, or drop an unused origin: SELECT"
+                                + " pg_replication_origin_drop('…');",
+                        e);
             case "57014" -> new TargetLost(ErrorCode.TARGET_LOST, what, "", e);
             default ->
                 switch (state.length() == 5 ? state.substring(0, 2) : "") {
