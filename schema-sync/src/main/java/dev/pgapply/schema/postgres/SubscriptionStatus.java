@@ -62,7 +62,7 @@ public record SubscriptionStatus(
                     slot.map(SubscriptionRecord::confirmed).orElse(Lsn.INVALID).max(progress.lsn()),
                     slot.map(SubscriptionRecord::slotName),
                     isRunning(connection, objectName),
-                    tables(connection, subscription),
+                    tables(connection, subscription, progress.lsn()),
                     prepared(connection, objectName)));
         } catch (SQLException e) {
             throw SqlFailure.during("asking for the subscription", e);
@@ -112,10 +112,16 @@ public record SubscriptionStatus(
         }
     }
 
-    private static Map<State, Integer> tables(Connection connection, String subscription) throws SQLException {
+    /// What is written down becomes READY some time after the progress has passed the table's copy.
+    private static Map<State, Integer> tables(Connection connection, String subscription, Lsn progress)
+            throws SQLException {
         Map<State, Integer> counts = new EnumMap<>(State.class);
         for (TableState table : new TableStates(subscription).read(connection).values()) {
-            counts.merge(table.state(), 1, Integer::sum);
+            State state = switch (table.state()) {
+                case COPIED, CATCHUP -> table.copyLsn().isAfter(progress) ? table.state() : State.READY;
+                case INIT, COPYING, READY, STOPPED -> table.state();
+            };
+            counts.merge(state, 1, Integer::sum);
         }
         return counts;
     }
