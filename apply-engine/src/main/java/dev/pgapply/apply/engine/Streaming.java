@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// Whatever fails in one of them ends all three, and the first failure is what the caller gets.
 final class Streaming {
 
-    private static final long QUEUE_BYTES = 16L << 20;
+    private static final long QUEUE_BYTES = 2L << 20;
 
     private final ReplicationStream stream;
     private final TargetSession session;

@@ -24,13 +24,13 @@ final class BurstInputStream extends InputStream {
     static final int FULL_BURST_BYTES = 256 << 10;
 
     /// or after this time,
-    static final long LONGEST_BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
+    static final long LONGEST_BURST_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /// or when there is something and nothing was added while we looked away so often: the sender waits for us,
-    /// or has nothing more.
+    /// or when there is about as much as ever was, and nothing was added while we looked away so often: the sender
+    /// waits for room. With less, it only waits for a processor.
     static final int QUIET_LOOKS = 2;
 
-    static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+    static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /// Bursts begin when one short window brings many bytes or many reads, and end when a long one brings few
     /// bytes.
@@ -68,6 +68,9 @@ final class BurstInputStream extends InputStream {
     private int limit;
 
     private boolean behind;
+    /// The most that was ever found waiting.
+    private int mostGathered;
+
     private long windowStart;
     private long windowBytes;
     private int windowReads;
@@ -136,7 +139,9 @@ final class BurstInputStream extends InputStream {
         long end = waiting.nanoTime() + LONGEST_BURST_NANOS;
         int gathered = socket.available();
         int quiet = 0;
-        while (gathered < FULL_BURST_BYTES && quiet < QUIET_LOOKS && waiting.nanoTime() - end < 0) {
+        while (gathered < FULL_BURST_BYTES
+                && (quiet < QUIET_LOOKS || gathered < mostGathered - mostGathered / 4)
+                && waiting.nanoTime() - end < 0) {
             if (!waiting.pause(LOOK_NANOS)) {
                 break;
             }
@@ -144,6 +149,7 @@ final class BurstInputStream extends InputStream {
             gathered = socket.available();
             quiet = gathered > 0 && gathered == before ? quiet + 1 : 0;
         }
+        mostGathered = Math.max(mostGathered, gathered);
     }
 
     /// Called before and after the socket is read.
